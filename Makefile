@@ -1,0 +1,38 @@
+# Everything that a contributor runs. `make test` is what CI runs.
+GO ?= go
+TOOLS := $(CURDIR)/bin/tools
+
+.PHONY: build test unit real lint update fuzz demo clean
+
+build: ## bin/backstop
+	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
+
+test: real lint ## all of it against real parts, which are installed with apt
+	BACKSTOP_REQUIRE_REAL=1 $(GO) test -race ./...
+
+unit: ## without root: skips the real parts and says which
+	$(GO) test ./...
+
+real: ## installs the real parts that the tests need (root)
+	.ci/install-real
+
+lint: $(TOOLS)/staticcheck
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change: $$bad"; exit 1; }
+	$(GO) vet ./...
+	$(TOOLS)/staticcheck ./...
+
+$(TOOLS)/staticcheck:
+	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+update: ## rewrites every derived file
+	$(GO) test ./audit/... ./store ./rules ./cmd/... -update
+
+FUZZTIME ?= 1m
+fuzz: ## every fuzz target for FUZZTIME
+	.ci/fuzz $(FUZZTIME)
+
+demo:
+	$(GO) run ./cmd/backstop demo
+
+clean:
+	rm -rf bin

@@ -1,0 +1,176 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Verdict is the outcome for a store or for a run.
+type Verdict string
+
+// The verdicts, from the best to the worst.
+const (
+	OK              Verdict = "OK"
+	VerdictWarning  Verdict = "WARNING"
+	VerdictUnknown  Verdict = "UNKNOWN"
+	VerdictCritical Verdict = "CRITICAL"
+)
+
+func (v Verdict) rank() int {
+	return slices.Index([]Verdict{OK, VerdictWarning, VerdictUnknown, VerdictCritical}, v)
+}
+
+// Worse reports whether v is worse than w.
+func (v Verdict) Worse(w Verdict) bool { return v.rank() > w.rank() }
+
+// A Ruleset is what Judge judges by.
+type Ruleset struct {
+	Rules []Rule
+	// State names the state of the store: the first word of its line, and the
+	// metric's label. It is a function, and not part of this package, because
+	// it is etcd-manager's model that knows.
+	State func(o *Observation, p Policy, now time.Time) StoreState
+}
+
+// StoreState is the state that etcd-manager's model gives to a store.
+type StoreState struct {
+	Name           string `json:"name"`            // running, armed, …
+	RestorePending bool   `json:"restore_pending"` // a restore command is queued
+}
+
+// A StoreReport is all that is to say of one store.
+type StoreReport struct {
+	Store   Store      `json:"store"`
+	Verdict Verdict    `json:"verdict"`
+	State   StoreState `json:"state"`
+	// Judged is the time that the store was judged at.
+	Judged time.Time `json:"judged"`
+	// Observed is when the look at the store ended.
+	Observed time.Time `json:"observed"`
+	// Snapshots counts the complete snapshots; Newest is the newest one.
+	Snapshots int     `json:"snapshots"`
+	Newest    *Newest `json:"newest,omitempty"`
+	// Findings are sorted, the most urgent first.
+	Findings []Finding `json:"findings"`
+	// Unseen are the facts that were not seen, with the reason.
+	Unseen []UnseenFact `json:"unseen,omitempty"`
+	Usage  Usage        `json:"usage"`
+}
+
+// Newest is the newest complete snapshot of a store.
+type Newest struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"` // when it was written: by S3's clock, or by its name in a copied store
+}
+
+// An UnseenFact is a fact that was not seen, and why.
+type UnseenFact struct {
+	Fact      FactName `json:"fact"`
+	Necessary bool     `json:"necessary"`
+	Why
+}
+
+// Checked reports whether every necessary fact of the store was seen.
+func (r StoreReport) Checked() bool {
+	for _, u := range r.Unseen {
+		if u.Necessary {
+			return false
+		}
+	}
+	return true
+}
+
+// Judge applies the rules to one observation. It cannot fail: what could not
+// be seen is in the observation, and becomes part of the report.
+//
+// A rule that panics is a defect of backstop, and must not be mistaken for a
+// rule that found nothing, so Judge does not recover.
+func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
+	r := StoreReport{
+		Store: o.Store, Judged: now, Observed: o.Ended, Usage: o.Usage,
+		State:     set.State(o, p, now),
+		Snapshots: o.Listing.Value.CompleteSnapshots(),
+		Findings:  []Finding{},
+	}
+	if s, at, ok := o.Listing.Value.Newest(now); ok {
+		r.Newest = &Newest{Name: s.Name, At: at}
+	}
+	for _, rule := range set.Rules {
+		for _, f := range rule.Check(o, p, now) {
+			if !rule.May(f.Severity) {
+				panic(fmt.Sprintf("audit: rule %s gave the undeclared severity %q", rule.ID, f.Severity))
+			}
+			f.Rule, f.Store, f.Scope = rule.ID, o.Store.URL, rule.Scope
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	r.Findings = supersede(set.Rules, r.Findings)
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(-cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Key, b.Key))
+	})
+	for _, name := range Facts {
+		if why, not := o.Unseen(name); not {
+			r.Unseen = append(r.Unseen, UnseenFact{Fact: name, Necessary: name.IsNecessary(), Why: why})
+		}
+	}
+	r.Verdict = verdict(r)
+	return r
+}
+
+// verdict is the worst of what was found and of what was not seen. It looks at
+// the facts themselves, so that a rule which forgot to speak of an unseen one
+// cannot make the store OK.
+func verdict(r StoreReport) Verdict {
+	v := OK
+	if !r.Checked() {
+		v = VerdictUnknown
+	}
+	for _, f := range r.Findings {
+		if w := f.Severity.verdict(); w.Worse(v) {
+			v = w
+		}
+	}
+	return v
+}
+
+func (s Severity) verdict() Verdict {
+	switch s {
+	case Critical:
+		return VerdictCritical
+	case Unsure:
+		return VerdictUnknown
+	case Warning:
+		return VerdictWarning
+	}
+	return OK
+}
+
+// supersede turns findings that another rule explains into its evidence.
+func supersede(rules []Rule, found []Finding) []Finding {
+	gone := make([]bool, len(found))
+	for _, rule := range rules {
+		for _, s := range rule.Supersedes {
+			for i := range found {
+				if found[i].Rule != rule.ID {
+					continue
+				}
+				for j := range found {
+					if found[j].Rule != s.Rule || gone[j] || s.SameKey && found[j].Key != found[i].Key {
+						continue
+					}
+					gone[j] = true
+					found[i].Evidence = append(found[i].Evidence, Evidence{Rule: s.Rule, Message: found[j].Message})
+				}
+			}
+		}
+	}
+	kept := found[:0]
+	for i, f := range found {
+		if !gone[i] {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

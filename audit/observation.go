@@ -1,0 +1,273 @@
+package audit
+
+import (
+	"strings"
+	"time"
+)
+
+// ObservationSchema is the version of the JSON form of an [Observation]. It
+// changes when an old recording can no longer be read as what it meant.
+const ObservationSchema = 1
+
+// An Observation is everything that one look at one backup store saw. It is a
+// plain value: documents as bytes, and scalars. Rules parse the documents, so a
+// recorded observation stays complete when rules become cleverer.
+type Observation struct {
+	Schema int   `json:"schema"`
+	Store  Store `json:"store"`
+
+	// Begun and Ended are the auditor's clock at the first request and after
+	// the last.
+	Begun time.Time `json:"begun"`
+	Ended time.Time `json:"ended"`
+	// ClockOffset is S3's Date header less the auditor's clock, in
+	// nanoseconds. Unset where there is no other clock (a directory).
+	ClockOffset Fact[time.Duration] `json:"clock_offset"`
+
+	// Listing is the complete listing of the store. A listing that broke off
+	// is unseen, however much of it had come.
+	Listing Fact[Listing] `json:"listing"`
+	// Created and Spec are the two control files. Unset means missing: absent
+	// from a complete listing, or GET answered 404, and so again on a second
+	// look.
+	Created Fact[Document] `json:"created"`
+	Spec    Fact[Document] `json:"spec"`
+	// Queue holds the queued commands in the order of their keys. A command
+	// that could not be read is in it as an unseen Document.
+	Queue Fact[[]Command] `json:"queue"`
+	// NewestMeta is the _etcd_backup.meta of the newest complete snapshot.
+	NewestMeta Fact[Document] `json:"newest_meta"`
+	// RestoreMeta is the _etcd_backup.meta of the snapshot that the first
+	// queued restore command names; unset without such a command or snapshot.
+	RestoreMeta Fact[Document] `json:"restore_meta"`
+	// ControlVersions holds the versions and delete markers below control/,
+	// newest first within a key. Unset where versioning was never on.
+	ControlVersions Fact[[]Version] `json:"control_versions"`
+
+	Bucket Bucket `json:"bucket"`
+	Usage  Usage  `json:"usage"`
+}
+
+// A Store names one etcd-manager backup store: the value of its
+// --backup-store flag.
+type Store struct {
+	// URL is how reports name it: s3://bucket/prefix, or a directory.
+	URL string `json:"url"`
+	// Bucket is the S3 bucket, or the directory that stands for one.
+	Bucket string `json:"bucket"`
+	// Prefix is the store's root as a key prefix without a trailing slash;
+	// empty when the store is the whole bucket.
+	Prefix string `json:"prefix"`
+	// Cluster is the first part of kops's default layout
+	// CLUSTER/backups/etcd/NAME; empty where the prefix has another shape.
+	Cluster string `json:"cluster,omitempty"`
+	// Etcd is the etcd cluster's name, the last part of Prefix: main, events,
+	// cilium or leases under kops.
+	Etcd string `json:"etcd,omitempty"`
+	// NamedBy says who says that this store exists: "config" when a
+	// configuration file names it. Empty when it was found, or given on the
+	// command line.
+	NamedBy string `json:"named_by,omitempty"`
+	// Endpoint is the S3 endpoint other than AWS's own, if one was given.
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// Key joins parts to the store's root and gives an object key.
+func (s Store) Key(parts ...string) string {
+	rel := strings.Join(parts, "/")
+	if s.Prefix == "" {
+		return rel
+	}
+	return s.Prefix + "/" + rel
+}
+
+// A Listing is what LIST told of a store.
+type Listing struct {
+	// Snapshots are sorted by name, as etcd-manager sorts them.
+	Snapshots []Snapshot `json:"snapshots"`
+	// Control are the objects below control/.
+	Control []Object `json:"control"`
+	// Strays are objects that etcd-manager would not have written, the first
+	// StrayLimit of them; StrayCount counts all.
+	Strays     []Object `json:"strays,omitempty"`
+	StrayCount int      `json:"stray_count"`
+	// Objects and Bytes count all current objects of the store.
+	Objects int   `json:"objects"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// StrayLimit bounds Listing.Strays, so that a mistake that put a million
+// objects into a store does not fill the auditor's memory.
+const StrayLimit = 20
+
+// A Snapshot is one backup: a directory that holds data, a meta file, or both.
+type Snapshot struct {
+	// Name is the directory's name.
+	Name string `json:"name"`
+	// Taken is the writer's clock as the name tells it (to the second); zero
+	// where the name is not one that etcd-manager would write.
+	Taken time.Time `json:"taken,omitzero"`
+	// Data is etcd.backup.gz, Meta is _etcd_backup.meta. etcd-manager writes
+	// Data first and Meta second, and takes Meta for the sign that the backup
+	// exists.
+	Data *Object `json:"data,omitempty"`
+	Meta *Object `json:"meta,omitempty"`
+}
+
+// Complete reports whether both halves are there.
+func (s Snapshot) Complete() bool { return s.Data != nil && s.Meta != nil }
+
+// Stored is when S3 says that the snapshot was written: the earlier of the
+// times of its halves, so that copying one half over itself does not make it
+// look fresh. It is zero for a snapshot without objects.
+func (s Snapshot) Stored() time.Time {
+	switch {
+	case s.Data == nil && s.Meta == nil:
+		return time.Time{}
+	case s.Data == nil:
+		return s.Meta.LastModified
+	case s.Meta == nil:
+		return s.Data.LastModified
+	case s.Meta.LastModified.Before(s.Data.LastModified):
+		return s.Meta.LastModified
+	}
+	return s.Data.LastModified
+}
+
+// An Object is one line of a listing.
+type Object struct {
+	Key          string    `json:"key"`
+	Size         int64     `json:"size"` // bytes
+	LastModified time.Time `json:"last_modified"`
+	ETag         string    `json:"etag,omitempty"`
+	StorageClass string    `json:"storage_class,omitempty"` // empty means STANDARD
+}
+
+// A Version is one line of a listing of versions.
+type Version struct {
+	Object
+	VersionID string `json:"version_id"`
+	Latest    bool   `json:"latest"`
+	Marker    bool   `json:"marker"` // a delete marker
+}
+
+// A Document is an object that was read, or that is there but that nobody can
+// read as it is.
+type Document struct {
+	Object
+	VersionID string `json:"version_id,omitempty"`
+	Body      []byte `json:"body,omitempty"`
+	// Unreadable says why no reader whatever can get the bytes, as for an
+	// object in an archive class; empty when Body was read. A refusal to the
+	// auditor alone makes the Fact unseen instead.
+	Unreadable string `json:"unreadable,omitempty"`
+	// Expiration is the x-amz-expiration header: the bucket's own statement
+	// when lifecycle will remove the object, and by which rule.
+	Expiration string `json:"expiration,omitempty"`
+	// Tags are the object's tags. They are looked for only where a lifecycle
+	// rule with a tag filter could match the object; else Unset.
+	Tags Fact[map[string]string] `json:"tags"`
+}
+
+// A Command is one object of the command queue.
+type Command struct {
+	Object Object         `json:"object"`
+	Body   Fact[Document] `json:"body"`
+}
+
+// A Bucket holds what is true of the bucket as a whole.
+type Bucket struct {
+	Name   string `json:"name"`
+	Region string `json:"region,omitempty"`
+	// Versioning is "Enabled" or "Suspended"; unset when it was never on.
+	Versioning Fact[string] `json:"versioning"`
+	// Lifecycle is the lifecycle configuration as the server sent it, XML or
+	// AWS's JSON; unset when there is none.
+	Lifecycle Fact[Document] `json:"lifecycle"`
+}
+
+// Usage counts what an observation cost.
+type Usage struct {
+	Requests map[string]int `json:"requests,omitempty"` // by S3 operation, retries included
+	Bytes    int64          `json:"bytes"`              // of response bodies
+}
+
+// Clock gives the time to judge the observation at: now, or S3's own clock
+// when the auditor's is more than a minute off it, because every age is
+// measured against times that S3 gave.
+func (o *Observation) Clock(now time.Time) time.Time {
+	if o.ClockIsOff() {
+		return now.Add(o.ClockOffset.Value)
+	}
+	return now
+}
+
+// ClockTolerance is how far the auditor's clock may lie from S3's.
+const ClockTolerance = time.Minute
+
+// ClockIsOff reports whether the auditor's clock is further from S3's than
+// ClockTolerance.
+func (o *Observation) ClockIsOff() bool {
+	return o.ClockOffset.IsSet() && o.ClockOffset.Value.Abs() > ClockTolerance
+}
+
+// copiedAfter is how long after its name a snapshot may have been stored before
+// it counts as copied. Uploads of half an hour are normal.
+const copiedAfter = time.Hour
+
+// Copied reports whether the store is a copy: LastModified lies far after the
+// name for several snapshots, and by amounts that differ. A writer whose clock is
+// slow makes them lie after by one and the same amount.
+func (l Listing) Copied() bool {
+	var n int
+	var least, most time.Duration
+	for _, s := range l.Snapshots {
+		late := s.Stored().Sub(s.Taken)
+		if s.Taken.IsZero() || s.Stored().IsZero() || late <= copiedAfter {
+			continue
+		}
+		if n == 0 {
+			least, most = late, late
+		}
+		least, most = min(least, late), max(most, late)
+		n++
+	}
+	return n >= 2 && most-least > copiedAfter
+}
+
+// Newest gives the newest complete snapshot and when it was written: by S3's
+// clock, so that no writer's clock makes a dead store look fresh or a live one
+// stale. In a copied store it is by the snapshot's name, and a name that lies
+// in the future of now never counts. Snapshots whose names etcd-manager would
+// not write never count either: someone put them there by hand.
+func (l Listing) Newest(now time.Time) (newest Snapshot, at time.Time, ok bool) {
+	copied := l.Copied()
+	for _, s := range l.Snapshots {
+		if !s.Complete() || s.Taken.IsZero() {
+			continue
+		}
+		t := s.Stored()
+		if copied {
+			t = s.Taken
+			if t.After(now) {
+				continue
+			}
+		}
+		if !ok || t.After(at) {
+			newest, at, ok = s, t, true
+		}
+	}
+	return newest, at, ok
+}
+
+// CompleteSnapshots counts the snapshots of which both halves are there, and
+// whose names etcd-manager would write.
+func (l Listing) CompleteSnapshots() int {
+	n := 0
+	for _, s := range l.Snapshots {
+		if s.Complete() && !s.Taken.IsZero() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"backstop/audit"
+	"backstop/audit/report"
+)
+
+type auditOptions struct {
+	options
+	output   []string
+	failOn   string
+	exitZero bool
+	rules    []string
+	quiet    bool
+	watch    time.Duration
+}
+
+func (p *program) auditCommand() *cobra.Command {
+	o := &auditOptions{}
+	c := &cobra.Command{
+		Use:   "audit [STORE...]",
+		Short: "Look at backup stores, judge them, report",
+		Long: `Look at backup stores, judge them, and report, the worst first.
+
+STORE is s3://BUCKET[/PREFIX] or a directory. Every backup store below it is
+found by its layout. Without STORE the configuration's stores are looked at, or
+else $KOPS_STATE_STORE.
+` + exitHelp,
+		Example: `  backstop audit s3://kops-state
+  backstop audit s3://kops-state/prod.example.com/backups/etcd/main --watch 10s
+  backstop audit ./copy-of-bucket --at 2027-01-15
+  backstop audit s3://kops-state --record seen.json -o json=report.json -o text`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := p.fromEnvironment(c); err != nil {
+				return err
+			}
+			return p.audit(c.Context(), args, o)
+		},
+	}
+	f := c.Flags()
+	o.addLooking(f)
+	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(report.Names(), ", "))
+	f.StringVar(&o.failOn, "fail-on", "warning", "least verdict with an exit status of its own: warning or critical (UNKNOWN always has)")
+	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 for any verdict that was delivered")
+	f.StringSliceVar(&o.rules, "rules", nil, "judge by these `rules` alone, separated by commas")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
+	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
+	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
+	return c
+}
+
+func (p *program) audit(ctx context.Context, args []string, o *auditOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	at, err := o.parseAt()
+	if err != nil {
+		return err
+	}
+	set, err := ruleset(o.rules)
+	if err != nil {
+		return err
+	}
+	failOn, ok := map[string]audit.Verdict{"warning": audit.VerdictWarning, "critical": audit.VerdictCritical}[strings.ToLower(o.failOn)]
+	if !ok {
+		return usagef("--fail-on is %q, want warning or critical", o.failOn)
+	}
+	outs, err := p.outputs(o)
+	if err != nil {
+		return err
+	}
+	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
+		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
+	}
+	sights, problems, err := p.see(ctx, args, &o.options)
+	if err != nil {
+		return err
+	}
+	r := p.judge(sights, problems, set, at, o.replay != "")
+	for _, out := range outs {
+		if err := out.write(r); err != nil {
+			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
+		}
+	}
+	if o.watch > 0 {
+		return p.watch(ctx, args, o, set, r)
+	}
+	if s := statusOf(r, failOn, o.exitZero); s != exitOK {
+		return status(s)
+	}
+	return nil
+}
+
+// An output is one -o FORMAT[=FILE].
+type output struct {
+	format report.Format
+	file   string
+	stdout io.Writer
+	report.Options
+}
+
+func (p *program) outputs(o *auditOptions) ([]output, error) {
+	color, width := p.terminal(&o.options)
+	var outs []output
+	toStdout := 0
+	for _, arg := range o.output {
+		name, file, _ := strings.Cut(arg, "=")
+		format, err := report.Named(name)
+		if err != nil {
+			return nil, usagef("--output: %w", err)
+		}
+		out := output{format: format, file: file, stdout: p.stdout, Options: report.Options{Quiet: o.quiet}}
+		if file == "" {
+			out.Color, out.Width = color, width
+			toStdout++
+		}
+		outs = append(outs, out)
+	}
+	if toStdout > 1 {
+		return nil, usagef("--output: %d formats would go to stdout; give FORMAT=FILE to all but one", toStdout)
+	}
+	return outs, nil
+}
+
+func (out output) write(r audit.Report) error {
+	if out.file == "" {
+		return out.format(out.stdout, r, out.Options)
+	}
+	err := writeFile(out.file, func(w io.Writer) error { return out.format(w, r, out.Options) })
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s", out.file), err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"backstop/audit"
+	"backstop/audit/report"
+	"backstop/store/etcdmanager"
+)
+
+func (p *program) gateCommand() *cobra.Command {
+	o := &options{}
+	c := &cobra.Command{
+		Use:   "gate [STORE...]",
+		Short: "Say whether kops update or terraform apply may run now",
+		Long: `Say whether ` + "`kops update cluster --yes` or `terraform apply`" + ` may run now. Both write
+etcd-cluster-spec, and it was at that command that clusters were lost.
+
+It judges the listing, the control files and the queue, and nothing else: GO for
+a store that is running, bootstrapping or uninitialised with an empty queue,
+CANNOT TELL if one of them was not seen, else NO GO.
+
+Exit status: 0 GO, 2 NO GO, 3 CANNOT TELL.
+`,
+		Example: "  backstop gate s3://kops-state/prod.example.com && kops update cluster --yes",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := p.fromEnvironment(c); err != nil {
+				return err
+			}
+			return p.gate(c.Context(), args, o)
+		},
+	}
+	o.addLooking(c.Flags())
+	return c
+}
+
+func (p *program) gate(ctx context.Context, args []string, o *options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	at, err := o.parseAt()
+	if err != nil {
+		return err
+	}
+	sights, problems, err := p.see(ctx, args, o)
+	if err != nil {
+		return err
+	}
+	set, _ := ruleset(nil)
+	r := p.judge(sights, problems, set, at, o.replay != "")
+	queued := map[string]int{}
+	for _, s := range sights {
+		queued[s.Observation.Store.URL] = len(s.Observation.Queue.Value)
+	}
+	go_, blocked, unsure := 0, 0, len(problems)
+	for _, s := range r.Stores {
+		word, why := passes(s, queued[s.Store.URL])
+		switch word {
+		case "GO":
+			go_++
+		case "NO GO":
+			blocked++
+		default:
+			unsure++
+		}
+		fmt.Fprintf(p.stdout, "%-11s  %s  %s: %s\n", word, s.State.Name, report.Printable(s.Store.URL), report.Printable(why))
+	}
+	for _, pr := range problems {
+		fmt.Fprintf(p.stdout, "%-11s  %s: %s\n", "CANNOT TELL", report.Printable(pr.Target), report.Printable(pr.Message))
+	}
+	switch {
+	case blocked > 0:
+		fmt.Fprintf(p.stdout, "NO GO: do not run kops update cluster or terraform apply now; `backstop plan` says what to do first\n")
+		return status(exitCritical)
+	case unsure > 0 || go_ == 0:
+		fmt.Fprintf(p.stdout, "CANNOT TELL: do not run kops update cluster or terraform apply before this is seen\n")
+		return status(exitUnknown)
+	}
+	fmt.Fprintf(p.stdout, "GO: %s\n", audit.Plural(go_, "store"))
+	return nil
+}
+
+// passes judges one store for the gate.
+func passes(s audit.StoreReport, queued int) (word, why string) {
+	switch etcdmanager.State(s.State.Name) {
+	case etcdmanager.Running, etcdmanager.Bootstrapping, etcdmanager.Uninitialised, etcdmanager.Unknown:
+	default:
+		return "NO GO", "the store is " + s.State.Name
+	}
+	if queued > 0 {
+		return "NO GO", audit.Plural(queued, "command") + " queued: the restart that follows an update would run it"
+	}
+	for _, u := range s.Unseen {
+		switch u.Fact {
+		case audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactQueue:
+			return "CANNOT TELL", string(u.Fact) + " was not seen: " + u.Reason
+		}
+	}
+	if s.State.Name == string(etcdmanager.Unknown) {
+		return "CANNOT TELL", "nothing tells a new cluster from one that lost its files"
+	}
+	return "GO", "both control files are as they should be, the queue is empty"
+}

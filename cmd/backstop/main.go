@@ -1,0 +1,126 @@
+// Command backstop audits etcd-manager backup stores, and says so before
+// somebody's cluster is reset. It reads, and never writes to what it audits.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := &program{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, env: os.LookupEnv}
+	os.Exit(p.run(os.Args[1:]))
+}
+
+// A program is the command with its surroundings, so that tests can give it
+// others.
+type program struct {
+	ctx    context.Context
+	stdout io.Writer
+	stderr io.Writer
+	now    func() time.Time // the only clock of the program
+	env    func(string) (string, bool)
+
+	// testOnlyS3 changes how S3 is reached: tests are less patient.
+	testOnlyS3 func(*s3Settings)
+}
+
+// Exit statuses besides the verdicts. Verdicts have Nagios's codes; the
+// program's own failures have those of sysexits.h, so that they are never taken
+// for a verdict.
+const (
+	exitOK          = 0
+	exitWarning     = 1
+	exitCritical    = 2
+	exitUnknown     = 3
+	exitUsage       = 64
+	exitUnavailable = 69
+	exitInternal    = 70
+	exitTryAgain    = 75
+	exitDenied      = 77
+	exitConfig      = 78
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// A failure ends the program with a status and a line for people.
+type failure struct {
+	status int
+	err    error
+	hint   string // what to do
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func usagef(format string, args ...any) error {
+	return &failure{status: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// A status ends the program with an exit status and nothing more to say.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// run carries out one command line and gives the exit status.
+func (p *program) run(args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	err := root.ExecuteContext(p.ctx)
+	var s status
+	var f *failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &s):
+		return int(s)
+	case p.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(p.stderr, "backstop: interrupted")
+		return exitInterrupted
+	case errors.As(err, &f):
+		fmt.Fprintf(p.stderr, "backstop: error: %v\n", f.err)
+		if f.hint != "" {
+			fmt.Fprintf(p.stderr, "backstop: hint: %s\n", f.hint)
+		}
+		return f.status
+	}
+	// What cobra itself refuses: an unknown command, flag or argument.
+	fmt.Fprintf(p.stderr, "backstop: error: %s\nbackstop: hint: see `backstop --help`\n", strings.Join(strings.Fields(err.Error()), " "))
+	return exitUsage
+}
+
+const exitHelp = `
+Exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (something could not be
+looked at, or no store was found); 64 usage, 69 no store could be reached,
+70 internal error, 75 try again, 77 permission denied on every store,
+78 bad configuration, 130 and 143 interrupted.
+`
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "backstop",
+		Short: "Audit etcd-manager backup stores before they reset your cluster",
+		Long: `backstop looks at the backup stores of etcd-manager (kops) in S3 and tells
+whether the control files and recent snapshots are there, what will delete
+them and when, and what to do. It only reads.
+` + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.explainCommand(), p.demoCommand(), p.versionCommand())
+	return root
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"backstop/audit"
+)
+
+// A recording is what --record writes and --replay reads: observations as they
+// were made, to be judged elsewhere or as of another time. It holds the control
+// files' contents and object names, and no credentials.
+type recording struct {
+	Schema   int             `json:"schema"`
+	Sights   []sight         `json:"stores"`
+	Problems []audit.Problem `json:"problems,omitempty"`
+}
+
+func writeRecording(name string, sights []sight, problems []audit.Problem) error {
+	err := writeFile(name, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(recording{Schema: audit.ObservationSchema, Sights: sights, Problems: problems})
+	})
+	if err != nil {
+		return &failure{status: exitInternal, err: fmt.Errorf("record observations: %w", err)}
+	}
+	return nil
+}
+
+func readRecording(name, interval string) ([]sight, []audit.Problem, error) {
+	refuse := func(err error) ([]sight, []audit.Problem, error) {
+		return nil, nil, &failure{status: exitUsage, err: fmt.Errorf("replay %s: %w", name, err), hint: "--replay reads what `backstop audit --record FILE` wrote"}
+	}
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return refuse(err)
+	}
+	var r recording
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return refuse(err)
+	}
+	if r.Schema != audit.ObservationSchema {
+		return refuse(fmt.Errorf("it has schema %d, and this backstop reads %d", r.Schema, audit.ObservationSchema))
+	}
+	for i, s := range r.Sights {
+		if s.Observation == nil {
+			return refuse(fmt.Errorf("store %d has no observation", i))
+		}
+		if interval != "" {
+			if r.Sights[i].Policy.Interval, err = parseDuration(interval); err != nil {
+				return nil, nil, usagef("--interval: %w", err)
+			}
+		}
+	}
+	return r.Sights, r.Problems, nil
+}

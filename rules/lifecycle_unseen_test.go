@@ -1,0 +1,32 @@
+package rules
+
+import (
+	"testing"
+
+	"backstop/audit"
+)
+
+func lifecycleBody(body string) func(o *audit.Observation) {
+	return func(o *audit.Observation) { o.Bucket.Lifecycle = audit.Is(audit.Document{Body: []byte(body)}) }
+}
+
+var lifecycleUnseenSuite = suite{cases: cases{
+	"it is no lifecycle configuration": {is: "speaks", seen: lifecycleBody("<html>maintenance</html>"), want: []string{"unknown: the bucket's lifecycle configuration cannot be understood"},
+		says: []string{"aws s3api get-bucket-lifecycle-configuration --bucket kops"}},
+	"it is cut short": {is: "speaks", seen: lifecycleBody("<LifecycleConfiguration><Rule>"), want: []string{"unknown: cannot be understood"}},
+	"it is empty":     {is: "speaks", seen: lifecycleBody(""), want: []string{"unknown: cannot be understood"}},
+
+	"no rules at all are rules that were seen": {is: "boundary", seen: lifecycleBody("<LifecycleConfiguration></LifecycleConfiguration>")},
+	"the same as AWS's JSON":                   {is: "boundary", seen: lifecycleBody(`{"Rules":[]}`)},
+
+	"there are none":         {is: "silent"},
+	"they delete everything": {is: "silent", seen: lifecycleRules(expireAll(90))},
+
+	"they were refused to us": {is: "blind", seen: unseen(audit.FactLifecycle),
+		want: []string{"unknown: the bucket's lifecycle rules could not be seen: get s3://kops/x: access denied"}, says: []string{"Allow s3:GetLifecycleConfiguration", "unseen: lifecycle"}},
+	"the provider cannot tell": {is: "blind", seen: func(o *audit.Observation) {
+		o.Bucket.Lifecycle = audit.Unknown[audit.Document](audit.Why{Cause: audit.CauseUnsupported, Reason: "get the lifecycle of s3://kops: the provider does not support this call (HTTP 501)"})
+	}, want: []string{"unknown: the provider does not support this call"}, says: []string{"The provider cannot tell"}},
+}}
+
+func TestLifecycleUnseen(t *testing.T) { lifecycleUnseenSuite.cases.run(t, lifecycleUnseen) }

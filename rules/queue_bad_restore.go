@@ -1,0 +1,73 @@
+package rules
+
+import (
+	"time"
+
+	"backstop/audit"
+	"backstop/store/etcdmanager"
+)
+
+var queueBadRestore = audit.Rule{
+	ID:         "queue/bad-restore",
+	Title:      "a queued restore names a backup that cannot be restored",
+	Severities: onlyCritical,
+	Needs:      []audit.FactName{audit.FactQueue, audit.FactListing, audit.FactRestoreMeta},
+	Supersedes: []audit.Superseded{{Rule: "queue/pending-restore", SameKey: true}},
+	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
+		if !o.Listing.IsSet() {
+			return nil
+		}
+		bodies := make([][]byte, len(o.Queue.Value))
+		for i, c := range o.Queue.Value {
+			bodies[i] = c.Body.Value.Body
+		}
+		next, _ := etcdmanager.NextRestore(bodies)
+		var found []audit.Finding
+		for i, c := range o.Queue.Value {
+			cmd, err := etcdmanager.ParseCommand(bodies[i])
+			if err != nil || cmd.Restore == nil {
+				continue
+			}
+			fault := targetFault(o, cmd.Restore.Backup, i == next)
+			if fault == "" {
+				continue
+			}
+			found = append(found, audit.Found(audit.Critical,
+				"the queued restore of %q cannot succeed: %s. When etcd-manager's leader next restarts, it stops the live cluster and puts its data aside BEFORE it looks for the backup, fails, and does so again every 10 to 20 s.",
+				cmd.Restore.Backup, fault).
+				About(c.Object.Key).
+				Saw(fault, "a complete backup of a version that can be restored").
+				Todo("Do NOT restart etcd-manager, and do NOT roll the control plane.",
+					"Remove the command: etcd-manager-ctl -backup-store="+o.Store.URL+" delete-command "+cmd.Restore.Backup,
+					"If etcd-manager already loops, remove the command first and then restart etcd-manager: the queue is cached. The old data lies in data-trashcan/ on each control-plane node."))
+		}
+		return found
+	},
+}
+
+// targetFault says why a backup cannot be restored; empty when nothing speaks
+// against it. etcd-manager looks for it directly below the store's root, and
+// needs both halves.
+func targetFault(o *audit.Observation, name string, metaRead bool) string {
+	for _, s := range o.Listing.Value.Snapshots {
+		switch {
+		case s.Name != name:
+			continue
+		case s.Meta == nil:
+			return "it has data and no meta file, so that etcd-manager does not take it for a backup"
+		case s.Data == nil:
+			return "it has a meta file and no data"
+		case !metaRead || !o.RestoreMeta.IsSet():
+			return ""
+		}
+		meta, err := etcdmanager.ParseMeta(o.RestoreMeta.Value.Body)
+		if err != nil {
+			return "its meta file does not parse (" + err.Error() + ")"
+		}
+		if _, why, ok := etcdmanager.Restorable(meta.EtcdVersion); !ok {
+			return "it was taken by etcd " + meta.EtcdVersion + ": " + why
+		}
+		return ""
+	}
+	return "there is no such backup in the store"
+}

@@ -1,0 +1,415 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"backstop/audit"
+)
+
+// DirFacts is the name of the optional file beside a copied store that tells
+// what a directory cannot: versioning, lifecycle, versions. Its format is in
+// docs/directories.md.
+const DirFacts = "bucket.json"
+
+// A Dir is a directory that stands for a bucket: a copy of one, or etcd-manager's
+// own file:// store. Modification times stand for LastModified.
+type Dir struct {
+	root  string // as people name it
+	fsys  fs.FS
+	facts dirFacts
+}
+
+var _ Bucket = (*Dir)(nil)
+
+// dirFacts is the content of bucket.json. Each part is what the AWS CLI prints,
+// fields that are not read here included. A part that is not there is unseen;
+// one that is null is unset.
+type dirFacts struct {
+	Format int    `json:"backstop_bucket"`
+	Root   string `json:"root"`
+	// Name and Region are the copied bucket's, for people.
+	Name   string `json:"name"`
+	Region string `json:"region"`
+	// Versioning is the output of `aws s3api get-bucket-versioning`.
+	Versioning json.RawMessage `json:"versioning"`
+	// Lifecycle is the output of get-bucket-lifecycle-configuration.
+	Lifecycle json.RawMessage `json:"lifecycle"`
+	// Versions is the output of list-object-versions.
+	Versions json.RawMessage `json:"versions"`
+	// Listing is the output of list-objects-v2. It gives back what copying
+	// lost: LastModified, ETag and storage class.
+	Listing json.RawMessage `json:"listing"`
+	// Tags maps keys to tags.
+	Tags json.RawMessage `json:"tags"`
+
+	byKey    map[string]dirObject
+	versions struct{ Versions, DeleteMarkers []dirVersion }
+	tags     map[string]map[string]string
+}
+
+type dirObject struct {
+	Key          string
+	Size         int64
+	LastModified time.Time
+	ETag         string
+	StorageClass string
+}
+
+type dirVersion struct {
+	dirObject
+	VersionID string `json:"VersionId"`
+	IsLatest  bool
+}
+
+// OpenDir opens a directory as a bucket, and gives the key prefix in it that
+// dir stands for. Without a bucket.json the directory itself is the bucket.
+// With one, in dir or a directory above it, the bucket is the directory that
+// the file's "root" names.
+func OpenDir(dir string) (*Dir, string, error) {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", &Error{Op: "open directory", Object: dir, Cause: audit.CauseNoBucket, Err: errors.New("there is no such directory; an S3 bucket is written s3://NAME")}
+	case err != nil:
+		return nil, "", &Error{Op: "open directory", Object: dir, Cause: pathCause(err), Err: err}
+	case !info.IsDir():
+		return nil, "", &Error{Op: "open directory", Object: dir, Cause: audit.CauseNoBucket, Err: errors.New("it is a file; STORE is a directory or s3://BUCKET[/PREFIX]")}
+	}
+	facts, root, err := findDirFacts(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	prefix := ""
+	if root == "" {
+		root = dir
+	} else if prefix, err = relativeKey(root, dir); err != nil {
+		return nil, "", &Error{Op: "open directory", Object: dir, Cause: audit.CauseOther, Err: err}
+	}
+	// os.Root keeps a symbolic link in a copied store from leading out of it.
+	opened, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, "", &Error{Op: "open directory", Object: root, Cause: pathCause(err), Err: err}
+	}
+	return &Dir{root: root, fsys: opened.FS(), facts: facts}, prefix, nil
+}
+
+// DirFS makes a Dir of any file system, without facts beside it.
+func DirFS(name string, fsys fs.FS) *Dir { return &Dir{root: name, fsys: fsys} }
+
+func relativeKey(root, dir string) (string, error) {
+	absRoot, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	absDir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(absRoot, absDir)
+	if err != nil {
+		return "", err
+	}
+	if rel == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// findDirFacts looks for a bucket.json in dir and above it, and takes the
+// nearest whose root holds dir.
+func findDirFacts(dir string) (facts dirFacts, root string, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dirFacts{}, "", &Error{Op: "open directory", Object: dir, Cause: audit.CauseOther, Err: err}
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		name := filepath.Join(at, DirFacts)
+		body, err := os.ReadFile(name)
+		switch {
+		case err == nil:
+			facts, err := parseDirFacts(body)
+			if err != nil {
+				return dirFacts{}, "", &Error{Op: "read", Object: name, Cause: audit.CauseMalformed, Err: fmt.Errorf("%w; its format is in docs/directories.md", err)}
+			}
+			root := filepath.Join(at, filepath.FromSlash(facts.Root))
+			if abs == root || strings.HasPrefix(abs, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
+				return facts, root, nil
+			}
+		case !errors.Is(err, fs.ErrNotExist) && at == abs:
+			return dirFacts{}, "", &Error{Op: "read", Object: name, Cause: pathCause(err), Err: err}
+		}
+		if at == filepath.Dir(at) {
+			return dirFacts{}, "", nil
+		}
+	}
+}
+
+// parseDirFacts reads a bucket.json strictly: a misspelt part would be a fact
+// that is silently unseen.
+func parseDirFacts(body []byte) (dirFacts, error) {
+	var f dirFacts
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return dirFacts{}, err
+	}
+	switch {
+	case f.Format != 1:
+		return dirFacts{}, fmt.Errorf(`"backstop_bucket" is %d, want 1`, f.Format)
+	case f.Root == "":
+		return dirFacts{}, errors.New(`"root" is missing: it names the directory that stands for the bucket, relative to this file ("." is the directory that the file is in)`)
+	}
+	var listing struct{ Contents []dirObject }
+	for part, read := range map[string]struct {
+		raw  json.RawMessage
+		into any
+	}{"listing": {f.Listing, &listing}, "versions": {f.Versions, &f.versions}, "tags": {f.Tags, &f.tags}} {
+		if read.raw == nil {
+			continue
+		}
+		if err := json.Unmarshal(read.raw, read.into); err != nil {
+			return dirFacts{}, fmt.Errorf("%q: %w", part, err)
+		}
+	}
+	f.byKey = map[string]dirObject{}
+	for _, o := range listing.Contents {
+		f.byKey[o.Key] = o
+	}
+	return f, nil
+}
+
+func pathCause(err error) audit.Cause {
+	if errors.Is(err, fs.ErrPermission) {
+		return audit.CauseDenied
+	}
+	return audit.CauseOther
+}
+
+// Name implements Bucket.
+func (d *Dir) Name() string { return cmp.Or(d.facts.Name, d.root) }
+
+// Region implements Bucket.
+func (d *Dir) Region() string { return d.facts.Region }
+
+// Endpoint implements Bucket.
+func (d *Dir) Endpoint() string { return "" }
+
+// URL implements Bucket: a path.
+func (d *Dir) URL(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
+
+// Fork implements Bucket. A directory costs nothing worth counting.
+func (d *Dir) Fork() Bucket { return d }
+
+// Usage implements Bucket.
+func (d *Dir) Usage() audit.Usage { return audit.Usage{} }
+
+// ClockOffset implements Bucket: a directory has no clock of its own.
+func (d *Dir) ClockOffset() audit.Fact[time.Duration] { return audit.None[time.Duration]() }
+
+// List implements Bucket.
+func (d *Dir) List(ctx context.Context, in ListInput) iter.Seq2[audit.Object, error] {
+	return func(yield func(audit.Object, error) bool) {
+		d.walk(ctx, ".", in, func(o audit.Object, err error) bool { return yield(o, err) })
+	}
+}
+
+// walk lists dir in the byte order of keys, which is not the order of a walk
+// over directories: "a-b" comes before "a/b". It reports whether to go on.
+func (d *Dir) walk(ctx context.Context, dir string, in ListInput, yield func(audit.Object, error) bool) bool {
+	if err := ctx.Err(); err != nil {
+		yield(audit.Object{}, &Error{Op: "list", Object: d.URL(in.Prefix), Cause: audit.CauseTimeout, Err: err})
+		return false
+	}
+	entries, err := fs.ReadDir(d.fsys, dir)
+	if err != nil {
+		yield(audit.Object{}, &Error{Op: "list", Object: d.URL(dir), Cause: pathCause(err), Err: err})
+		return false
+	}
+	keys := make([]string, 0, len(entries))
+	byKey := make(map[string]fs.DirEntry, len(entries))
+	for _, e := range entries {
+		key := strings.TrimPrefix(path.Join(dir, e.Name()), "./")
+		if e.IsDir() {
+			key += "/"
+		}
+		keys = append(keys, key)
+		byKey[key] = e
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if !d.visit(ctx, key, byKey[key], in, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Dir) visit(ctx context.Context, key string, e fs.DirEntry, in ListInput, yield func(audit.Object, error) bool) bool {
+	if e.IsDir() {
+		below := strings.HasPrefix(key, in.Prefix) || strings.HasPrefix(in.Prefix, key)
+		if !below || key+"\U0010FFFF" <= in.StartAfter {
+			return true
+		}
+		return d.walk(ctx, strings.TrimSuffix(key, "/"), in, yield)
+	}
+	if !strings.HasPrefix(key, in.Prefix) || key <= in.StartAfter || key == DirFacts {
+		return true
+	}
+	// Stat follows a symbolic link, as far as it stays inside the root.
+	info, err := fs.Stat(d.fsys, key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink == 0:
+		return true // deleted since the directory was read
+	case err != nil:
+		return yield(audit.Object{}, &Error{Op: "list", Object: d.URL(key), Cause: pathCause(err), Err: err}) && false
+	case !info.Mode().IsRegular():
+		err := fmt.Errorf("it is neither a file nor a directory (%v), and was not followed; take it out of the copy", info.Mode().Type())
+		return yield(audit.Object{}, &Error{Op: "list", Object: d.URL(key), Cause: audit.CauseOther, Err: err}) && false
+	}
+	return yield(d.object(key, info), nil)
+}
+
+// object is what the listing beside the copy says of a file, if there is one,
+// and else what the file system says.
+func (d *Dir) object(key string, info fs.FileInfo) audit.Object {
+	o := audit.Object{Key: key, Size: info.Size(), LastModified: info.ModTime().UTC()}
+	if known, ok := d.facts.byKey[key]; ok {
+		o.LastModified, o.ETag, o.StorageClass = known.LastModified.UTC(), known.ETag, known.StorageClass
+	}
+	return o
+}
+
+// ListVersions implements Bucket from the versions beside the copy.
+func (d *Dir) ListVersions(_ context.Context, prefix string) iter.Seq2[audit.Version, error] {
+	return func(yield func(audit.Version, error) bool) {
+		if d.facts.Versions == nil {
+			yield(audit.Version{}, d.untold("list versions", "versions", "s3:ListBucketVersions"))
+			return
+		}
+		var all []audit.Version
+		add := func(vs []dirVersion, marker bool) {
+			for _, v := range vs {
+				if strings.HasPrefix(v.Key, prefix) {
+					all = append(all, audit.Version{
+						Object:    audit.Object{Key: v.Key, Size: v.Size, LastModified: v.LastModified.UTC(), ETag: v.ETag, StorageClass: v.StorageClass},
+						VersionID: v.VersionID, Latest: v.IsLatest, Marker: marker,
+					})
+				}
+			}
+		}
+		add(d.facts.versions.Versions, false)
+		add(d.facts.versions.DeleteMarkers, true)
+		slices.SortStableFunc(all, func(a, b audit.Version) int {
+			return cmp.Or(cmp.Compare(a.Key, b.Key), boolCompare(b.Latest, a.Latest), b.LastModified.Compare(a.LastModified))
+		})
+		for _, v := range all {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// Get implements Bucket.
+func (d *Dir) Get(_ context.Context, key string, limit int64) (audit.Document, error) {
+	failed := func(cause audit.Cause, err error) (audit.Document, error) {
+		return audit.Document{}, &Error{Op: "read", Object: d.URL(key), Cause: cause, Err: err}
+	}
+	f, err := d.fsys.Open(key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
+		return failed(audit.CauseOther, ErrMissing)
+	case err != nil:
+		return failed(pathCause(err), err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return failed(pathCause(err), err)
+	}
+	if info.IsDir() {
+		return failed(audit.CauseOther, ErrMissing)
+	}
+	doc := audit.Document{Object: d.object(key, info)}
+	switch {
+	case doc.StorageClass == "GLACIER" || doc.StorageClass == "DEEP_ARCHIVE":
+		doc.Unreadable = "archived in storage class " + doc.StorageClass
+		return doc, nil
+	case info.Size() > limit:
+		return failed(audit.CauseTooBig, fmt.Errorf("it has %d bytes, and at most %d are read of such a document", info.Size(), limit))
+	}
+	doc.Body, err = io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return failed(pathCause(err), err)
+	}
+	doc.Size = int64(len(doc.Body))
+	return doc, nil
+}
+
+// Tags implements Bucket.
+func (d *Dir) Tags(_ context.Context, key string) (map[string]string, error) {
+	if d.facts.Tags == nil {
+		return nil, d.untold("read tags", "tags", "")
+	}
+	return d.facts.tags[key], nil
+}
+
+// Versioning implements Bucket.
+func (d *Dir) Versioning(context.Context) (string, error) {
+	if d.facts.Versioning == nil {
+		return "", d.untold("read versioning", "versioning", "")
+	}
+	var v struct{ Status, MFADelete string }
+	if err := json.Unmarshal(d.facts.Versioning, &v); err != nil {
+		return "", &Error{Op: "read versioning", Object: filepath.Join(d.root, DirFacts), Cause: audit.CauseMalformed, Err: err}
+	}
+	switch v.Status {
+	case "", "Enabled", "Suspended":
+		return v.Status, nil
+	}
+	return "", &Error{Op: "read versioning", Object: filepath.Join(d.root, DirFacts), Cause: audit.CauseForeign, Err: fmt.Errorf("its Status is %q", v.Status)}
+}
+
+// Lifecycle implements Bucket.
+func (d *Dir) Lifecycle(context.Context) ([]byte, error) {
+	switch {
+	case d.facts.Lifecycle == nil:
+		return nil, d.untold("read lifecycle configuration", "lifecycle", "")
+	case string(d.facts.Lifecycle) == "null":
+		return nil, &Error{Op: "read lifecycle configuration", Object: d.root, Cause: audit.CauseOther, Err: ErrMissing}
+	}
+	return d.facts.Lifecycle, nil
+}
+
+// untold is the answer of a directory to what only a bucket knows.
+func (d *Dir) untold(op, part, permission string) error {
+	return &Error{
+		Op: op, Object: d.root, Cause: audit.CauseNotRecorded, Permission: permission,
+		Err: fmt.Errorf("a directory cannot tell; put %q into a %s beside the copy (docs/directories.md)", part, DirFacts),
+	}
+}
