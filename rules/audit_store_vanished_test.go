@@ -47,6 +47,7 @@ var auditStoreVanishedSuite = suite{cases: cases{
 	"the listing was not seen": {is: "blind", seen: all(vanishedStore, unseen(audit.FactListing))},
 	"created was not seen":     {is: "blind", seen: all(vanishedStore, unseen(audit.FactCreated))},
 	"spec was not seen":        {is: "blind", seen: all(vanishedStore, unseen(audit.FactSpec))},
+	"the queue was not seen":   {is: "blind", seen: all(vanishedStore, unseen(audit.FactQueue))},
 	"versioning was not seen":  {is: "blind", seen: all(vanishedStore, unseen(audit.FactVersioning)), want: []string{gone}},
 }}
 

@@ -20,7 +20,7 @@ const (
 )
 
 var controlReseededSuite = suite{
-	limits: []limit{bytesLimit("emptySnapshotBytes", &emptySnapshotBytes), timeLimit("birthSlack", &birthSlack)},
+	limits: []limit{bytesLimit("emptySnapshotBytes", &emptySnapshotBytes), bytesLimit("smallestSnapshotBytes", &smallestSnapshotBytes), timeLimit("birthSlack", &birthSlack)},
 	cases: cases{
 		"the snapshots after a birth are empty, those before are not": {is: "speaks", seen: reborn(taken(4*time.Hour, 50_000), taken(3*time.Hour, 50_000), taken(time.Hour, emptySize)),
 			want: []string{emptied + " (since 2026-11-30 08:00:00Z)"},
@@ -39,6 +39,8 @@ var controlReseededSuite = suite{
 
 		"a snapshot of 2047 bytes is empty":   {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(time.Hour, 2047)), want: []string{emptied}},
 		"one of 2048 bytes is not":            {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(time.Hour, 2048)), want: []string{perhaps}},
+		"256 bytes are an empty cluster's":    {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(time.Hour, 256)), want: []string{emptied}},
+		"255 bytes are no snapshot":           {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(time.Hour, 255)), want: []string{perhaps}},
 		"2048 bytes before it are content":    {is: "boundary", seen: reborn(taken(3*time.Hour, 2048), taken(time.Hour, emptySize)), want: []string{emptied}},
 		"2047 bytes are none":                 {is: "boundary", seen: reborn(taken(3*time.Hour, 2047), taken(time.Hour, emptySize)), want: []string{perhaps}},
 		"of the second of the birth is after": {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(2*time.Hour, emptySize)), want: []string{emptied}},

@@ -47,7 +47,7 @@ var looking = []audit.Rule{
 // Set is what audit.Judge judges by.
 var Set = audit.Ruleset{Rules: All, State: StateOf}
 
-//go:embed *.md
+//go:embed audit_*.md bucket_*.md control_*.md lifecycle_*.md queue_*.md snapshot_*.md
 var pages embed.FS
 
 // Named gives the rule of an id.

@@ -399,6 +399,39 @@ func asJSON(t *testing.T, o *audit.Observation) string {
 	return string(b)
 }
 
+// A rule whose findings come or go with a fact declares that it needs it, so that
+// audit/blind can name the rule when the fact is not seen.
+func TestNeedsAreDeclared(t *testing.T) {
+	for _, r := range All {
+		if r.May(audit.Unsure) || r.ID == auditBlind.ID {
+			continue // it speaks of the unseen fact itself
+		}
+		for _, fact := range audit.Facts {
+			if slices.Contains(r.Needs, fact) {
+				continue
+			}
+			for name, c := range allCases[r.ID].cases {
+				o, p := healthy(), audit.DefaultPolicy()
+				if c.seen != nil {
+					c.seen(o)
+				}
+				if c.policy != nil {
+					c.policy(&p)
+				}
+				if _, not := o.Unseen(fact); not {
+					continue
+				}
+				seen := len(r.Check(o, p, noon.Add(c.at)))
+				unseen(fact)(o)
+				if n := len(r.Check(o, p, noon.Add(c.at))); n != seen {
+					t.Errorf("%s does not declare that it needs %s: without it case %q has %d findings, and else %d", r.ID, fact, name, n, seen)
+					break
+				}
+			}
+		}
+	}
+}
+
 // When a necessary fact is not seen, the verdict is UNKNOWN at best, and some
 // finding names the fact.
 func TestNecessaryFactsMakeUnknown(t *testing.T) {

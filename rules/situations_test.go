@@ -299,6 +299,8 @@ var situations = map[string]situation{
 		state: "running", restore: true, verdict: audit.VerdictCritical, want: []string{"critical queue/bad-restore"}, order: []string{"Do NOT restart etcd-manager", "delete-command"}},
 	"two forgotten restores, one of nothing": {seen: all(queued(earlier, 8*audit.Day), queued("2026-11-30T11:40:00Z-000002", 7*audit.Day)),
 		state: "running", restore: true, verdict: audit.VerdictCritical, want: []string{"critical queue/bad-restore", "critical queue/pending-restore"}},
+	"a command that asks for nothing": {seen: queuedBody("{}", noon.Add(-audit.Day)),
+		state: "running", verdict: audit.OK, want: []string{"info control/stray"}},
 	"a command that no program writes": {seen: queuedBody(`{"createNewCluster":{}}`, noon.Add(-time.Hour)),
 		state: "running", verdict: audit.VerdictCritical, want: []string{"critical queue/unparsable"}},
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"backstop/audit"
@@ -46,7 +47,8 @@ type dirFacts struct {
 	Region string `json:"region"`
 	// Versioning is the output of `aws s3api get-bucket-versioning`.
 	Versioning json.RawMessage `json:"versioning"`
-	// Lifecycle is the output of get-bucket-lifecycle-configuration.
+	// Lifecycle is the output of get-bucket-lifecycle-configuration, or a
+	// string that holds the XML document.
 	Lifecycle json.RawMessage `json:"lifecycle"`
 	// Versions is the output of list-object-versions.
 	Versions json.RawMessage `json:"versions"`
@@ -231,10 +233,6 @@ func (d *Dir) List(ctx context.Context, in ListInput) iter.Seq2[audit.Object, er
 // walk lists dir in the byte order of keys, which is not the order of a walk
 // over directories: "a-b" comes before "a/b". It reports whether to go on.
 func (d *Dir) walk(ctx context.Context, dir string, in ListInput, yield func(audit.Object, error) bool) bool {
-	if err := ctx.Err(); err != nil {
-		yield(audit.Object{}, &Error{Op: "list", Object: d.URL(in.Prefix), Cause: audit.CauseTimeout, Err: err})
-		return false
-	}
 	entries, err := fs.ReadDir(d.fsys, dir)
 	if err != nil {
 		yield(audit.Object{}, &Error{Op: "list", Object: d.URL(dir), Cause: pathCause(err), Err: err})
@@ -260,6 +258,10 @@ func (d *Dir) walk(ctx context.Context, dir string, in ListInput, yield func(aud
 }
 
 func (d *Dir) visit(ctx context.Context, key string, e fs.DirEntry, in ListInput, yield func(audit.Object, error) bool) bool {
+	if err := ctx.Err(); err != nil {
+		yield(audit.Object{}, &Error{Op: "list", Object: d.URL(in.Prefix), Cause: audit.CauseTimeout, Err: err})
+		return false
+	}
 	if e.IsDir() {
 		below := strings.HasPrefix(key, in.Prefix) || strings.HasPrefix(in.Prefix, key)
 		if !below || key+"\U0010FFFF" <= in.StartAfter {
@@ -295,9 +297,19 @@ func (d *Dir) object(key string, info fs.FileInfo) audit.Object {
 }
 
 // ListVersions implements Bucket from the versions beside the copy.
-func (d *Dir) ListVersions(_ context.Context, prefix string) iter.Seq2[audit.Version, error] {
+func (d *Dir) ListVersions(ctx context.Context, prefix string) iter.Seq2[audit.Version, error] {
 	return func(yield func(audit.Version, error) bool) {
-		if d.facts.Versions == nil {
+		status, err := d.Versioning(ctx)
+		switch {
+		case err == nil && status == "":
+			// Of a bucket that was never versioned the files are all there is.
+			for o, err := range d.List(ctx, ListInput{Prefix: prefix}) {
+				if !yield(audit.Version{Object: o, VersionID: "null", Latest: true}, err) || err != nil {
+					return
+				}
+			}
+			return
+		case d.facts.Versions == nil:
 			yield(audit.Version{}, d.untold("list versions", "versions", "s3:ListBucketVersions"))
 			return
 		}
@@ -336,13 +348,16 @@ func boolCompare(a, b bool) int {
 }
 
 // Get implements Bucket.
-func (d *Dir) Get(_ context.Context, key string, limit int64) (audit.Document, error) {
+func (d *Dir) Get(ctx context.Context, key string, limit int64) (audit.Document, error) {
 	failed := func(cause audit.Cause, err error) (audit.Document, error) {
 		return audit.Document{}, &Error{Op: "read", Object: d.URL(key), Cause: cause, Err: err}
 	}
+	if err := ctx.Err(); err != nil {
+		return failed(audit.CauseTimeout, err)
+	}
 	f, err := d.fsys.Open(key)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, syscall.ENOTDIR):
 		return failed(audit.CauseOther, ErrMissing)
 	case err != nil:
 		return failed(pathCause(err), err)
@@ -402,6 +417,10 @@ func (d *Dir) Lifecycle(context.Context) ([]byte, error) {
 		return nil, d.untold("read lifecycle configuration", "lifecycle", "")
 	case string(d.facts.Lifecycle) == "null":
 		return nil, &Error{Op: "read lifecycle configuration", Object: d.root, Cause: audit.CauseOther, Err: ErrMissing}
+	}
+	var xml string
+	if json.Unmarshal(d.facts.Lifecycle, &xml) == nil {
+		return []byte(xml), nil
 	}
 	return d.facts.Lifecycle, nil
 }

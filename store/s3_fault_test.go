@@ -321,7 +321,7 @@ func TestWrongPaging(t *testing.T) {
 						t.Errorf("got %v, want a malformed answer", err)
 					}
 					if n := len(f.Requests()) - from; n != pages {
-						t.Errorf("it took %d wrong pages, want %d", n, pages)
+						t.Errorf("it took %d wrong pages, want %d: %v", n, pages, err)
 					}
 				})
 			}

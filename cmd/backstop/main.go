@@ -17,10 +17,27 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx := untilSignal(context.Background())
 	p := &program{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, env: os.LookupEnv}
 	os.Exit(p.run(os.Args[1:]))
+}
+
+// A caught signal is why a context ended.
+type caught struct{ os.Signal }
+
+func (c caught) Error() string { return c.String() }
+
+// untilSignal ends the context at the first signal. The second kills the
+// program, as if nobody caught it.
+func untilSignal(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		cancel(caught{<-signals})
+		signal.Stop(signals)
+	}()
+	return ctx
 }
 
 // A program is the command with its surroundings, so that tests can give it
@@ -89,6 +106,10 @@ func (p *program) run(args []string) int {
 		return int(s)
 	case p.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(p.stderr, "backstop: interrupted")
+		var c caught
+		if errors.As(context.Cause(p.ctx), &c) && c.Signal == syscall.SIGTERM {
+			return exitTerminated
+		}
 		return exitInterrupted
 	case errors.As(err, &f):
 		fmt.Fprintf(p.stderr, "backstop: error: %v\n", f.err)
