@@ -10,7 +10,7 @@ var auditStoreVanished = audit.Rule{
 	ID:         "audit/store-vanished",
 	Title:      "a store that should exist is not there",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactQueue},
 	Supersedes: []audit.Superseded{
 		{Rule: "control/reset-imminent"}, {Rule: "control/reset-armed"}, {Rule: "control/spec-missing"}, {Rule: "control/blocked"},
 		{Rule: "control/never-initialised"}, {Rule: "control/unseen"}, {Rule: "control/stray"},
@@ -34,5 +34,5 @@ func vanished(o *audit.Observation) bool {
 		return true
 	}
 	return o.Listing.IsSet() && len(o.Listing.Value.Snapshots) == 0 &&
-		o.Created.State == audit.Unset && o.Spec.State == audit.Unset && len(o.Queue.Value) == 0
+		o.Created.State == audit.Unset && o.Spec.State == audit.Unset && o.Queue.Seen() && len(o.Queue.Value) == 0
 }

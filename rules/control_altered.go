@@ -18,7 +18,7 @@ var controlAltered = audit.Rule{
 	ID:         "control/altered",
 	Title:      "etcd-cluster-created was written again, which etcd-manager never does",
 	Severities: []audit.Severity{audit.Warning, audit.Info},
-	Needs:      []audit.FactName{audit.FactCreated, audit.FactControlVersions},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactControlVersions},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if !o.Created.IsSet() || o.Created.Value.Unreadable != "" {
 			return nil

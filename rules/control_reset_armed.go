@@ -12,7 +12,7 @@ var controlResetArmed = audit.Rule{
 	ID:         "control/reset-armed",
 	Title:      "backups have stopped, and the next write of the spec resets the cluster",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions},
 	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/stale"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Armed {

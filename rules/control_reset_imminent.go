@@ -12,7 +12,7 @@ var controlResetImminent = audit.Rule{
 	ID:         "control/reset-imminent",
 	Title:      "etcd-manager is about to replace this cluster with an empty one",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions},
 	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/stale"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Imminent {

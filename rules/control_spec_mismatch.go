@@ -17,7 +17,7 @@ var controlSpecMismatch = audit.Rule{
 	ID:         "control/spec-mismatch",
 	Title:      "the spec and the newest snapshot disagree on version or members",
 	Severities: []audit.Severity{audit.Warning, audit.Info},
-	Needs:      []audit.FactName{audit.FactSpec, audit.FactNewestMeta},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactNewestMeta},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Running {
 			return nil

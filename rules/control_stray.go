@@ -15,7 +15,7 @@ var controlStray = audit.Rule{
 	ID:         "control/stray",
 	Title:      "the store holds objects that etcd-manager would not write",
 	Severities: onlyInfo,
-	Needs:      []audit.FactName{audit.FactListing},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactQueue},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		l := o.Listing.Value
 		n := l.StrayCount

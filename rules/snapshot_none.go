@@ -13,7 +13,8 @@ var snapshotNone = audit.Rule{
 	Severities: onlyCritical,
 	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
-		if !o.Listing.IsSet() || !o.Created.IsSet() || o.Listing.Value.CompleteSnapshots() > 0 {
+		_, _, _, ok := newest(o, now)
+		if !o.Listing.IsSet() || !o.Created.IsSet() || ok {
 			return nil
 		}
 		age := now.Sub(bornAt(o))
@@ -21,7 +22,7 @@ var snapshotNone = audit.Rule{
 			return nil
 		}
 		return []audit.Finding{audit.Found(audit.Critical,
-			"the cluster is %s old and this store has never received a complete snapshot: if etcd is lost, everything is lost", span(age)).
+			"the cluster is %s old and this store holds no complete snapshot: if etcd is lost, everything is lost", span(age)).
 			About(o.Store.Key(etcdmanager.CreatedPath)).
 			Saw("no complete snapshot", "one within "+span(p.FirstSnapshotWithin())+" of the cluster's birth, then one every "+span(p.Interval)).
 			Todo("Read etcd-manager's log on the leader (/var/log/etcd.log): `error during backup` names the cause, most often AccessDenied on the bucket or a missing SSE header.",

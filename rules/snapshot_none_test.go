@@ -12,7 +12,7 @@ func barren(age time.Duration) func(o *audit.Observation) {
 	return all(bornAtTime(noon.Add(-age)), noSnapshots)
 }
 
-const never = "this store has never received a complete snapshot"
+const never = "this store holds no complete snapshot"
 
 var snapshotNoneSuite = suite{ages: true, cases: cases{
 	"a cluster of a month": {is: "speaks", seen: barren(30 * audit.Day), want: []string{"critical: the cluster is 30d old and " + never}, says: []string{"error during backup", "etcdctl snapshot save"}},
