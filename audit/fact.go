@@ -41,7 +41,10 @@ const (
 type Fact[T any] struct {
 	State State `json:"state"`
 	Value T     `json:"value,omitzero"`
-	Why   *Why  `json:"why,omitempty"` // set when State is Unseen
+	Why   *Why  `json:"why,omitempty"` // set when State is Unseen, or the fact is assumed
+	// Assumed says that the fact was not seen, and that the owner's policy says
+	// what it is.
+	Assumed bool `json:"assumed,omitempty"`
 }
 
 // Why says why a fact was not seen, and what would let it be seen.

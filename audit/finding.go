@@ -38,7 +38,10 @@ func (s Severity) Worse(t Severity) bool { return s.rank() > t.rank() }
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	Store    string   `json:"store"`
+	// Was is the severity that the rule gave, where the owner's policy makes
+	// information of the finding.
+	Was   Severity `json:"was,omitempty"`
+	Store string   `json:"store"`
 	// Scope is "bucket" for what concerns the whole bucket and so stands in
 	// the report of each of its stores; else empty.
 	Scope string `json:"scope,omitempty"`

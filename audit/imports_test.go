@@ -21,17 +21,18 @@ var arrows = map[string][]string{
 	"audit/report":            {"audit"},
 	"store/etcdmanager":       {},
 	"rules/lifecycle":         {},
-	"store":                   {"audit", "store/etcdmanager", "rules/lifecycle"},
+	"store/kops":              {"store/etcdmanager"},
+	"store":                   {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":         {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest": {"audit", "store", "store/storetest"},
 	"rules/recovery":          {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery"},
-	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery"},
+	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery", "store/kops"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/recovery", "store/etcdmanager"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/recovery", "store/etcdmanager", "store/kops"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.

@@ -45,6 +45,8 @@ type StoreReport struct {
 	Store   Store      `json:"store"`
 	Verdict Verdict    `json:"verdict"`
 	State   StoreState `json:"state"`
+	// Role is what the store is for; empty for a live one.
+	Role Role `json:"role,omitempty"`
 	// Judged is the time that the store was judged at.
 	Judged time.Time `json:"judged"`
 	// Observed is when the look at the store ended.
@@ -88,6 +90,8 @@ func (r StoreReport) Checked() bool {
 // A rule that panics is a defect of backstop, and must not be mistaken for a
 // rule that found nothing, so Judge does not recover.
 func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
+	p = p.For(o)
+	o = p.Assuming(o, now)
 	r := StoreReport{
 		Store: o.Store, Judged: now, Observed: o.Ended, Usage: o.Usage,
 		State:     set.State(o, p, now),
@@ -97,16 +101,10 @@ func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
 	if s, at, ok := o.Listing.Value.Newest(now); ok {
 		r.Newest = &Newest{Name: s.Name, At: at}
 	}
-	for _, rule := range set.Rules {
-		for _, f := range rule.Check(o, p, now) {
-			if !rule.May(f.Severity) {
-				panic(fmt.Sprintf("audit: rule %s gave the undeclared severity %q", rule.ID, f.Severity))
-			}
-			f.Rule, f.Store, f.Scope = rule.ID, o.Store.URL, rule.Scope
-			r.Findings = append(r.Findings, f)
-		}
+	if role := p.RoleOf(o); role != Live {
+		r.Role = role
 	}
-	r.Findings = supersede(set.Rules, r.Findings)
+	r.Findings = append(r.Findings, supersede(set.Rules, p.soften(Check(set.Rules, o, p, now), o, now))...)
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(-cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Key, b.Key))
 	})
@@ -117,6 +115,21 @@ func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
 	}
 	r.Verdict = verdict(r)
 	return r
+}
+
+// Check gives what the rules find, each for itself.
+func Check(rules []Rule, o *Observation, p Policy, now time.Time) []Finding {
+	var found []Finding
+	for _, rule := range rules {
+		for _, f := range rule.Check(o, p, now) {
+			if !rule.May(f.Severity) {
+				panic(fmt.Sprintf("audit: rule %s gave the undeclared severity %q", rule.ID, f.Severity))
+			}
+			f.Rule, f.Store, f.Scope = rule.ID, o.Store.URL, rule.Scope
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // verdict is the worst of what was found and of what was not seen. It looks at
@@ -147,7 +160,9 @@ func (s Severity) verdict() Verdict {
 	return OK
 }
 
-// supersede turns findings that another rule explains into its evidence.
+// supersede turns findings that another rule explains into its evidence. One of
+// which the owner's policy made information explains nothing away that is worse:
+// what is ignored is that one rule.
 func supersede(rules []Rule, found []Finding) []Finding {
 	gone := make([]bool, len(found))
 	for _, rule := range rules {
@@ -157,7 +172,8 @@ func supersede(rules []Rule, found []Finding) []Finding {
 					continue
 				}
 				for j := range found {
-					if found[j].Rule != s.Rule || gone[j] || s.SameKey && found[j].Key != found[i].Key {
+					if found[j].Rule != s.Rule || gone[j] || s.SameKey && found[j].Key != found[i].Key ||
+						found[i].Was != "" && found[j].Severity.Worse(found[i].Severity) {
 						continue
 					}
 					gone[j] = true

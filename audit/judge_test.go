@@ -15,7 +15,7 @@ func rule(id string, found ...Finding) Rule {
 func seen() *Observation {
 	return &Observation{
 		Listing: Is(Listing{}), Created: None[Document](), Spec: None[Document](), Queue: Is([]Command{}), NewestMeta: None[Document](),
-		RestoreMeta: None[Document](), ControlVersions: None[[]Version](), ClockOffset: None[time.Duration](),
+		RestoreMeta: None[Document](), ControlVersions: None[[]Version](), ClockOffset: None[time.Duration](), Kops: None[Kops](),
 		Bucket: Bucket{Versioning: None[string](), Lifecycle: None[Document]()},
 	}
 }

@@ -44,8 +44,63 @@ type Observation struct {
 	// newest first within a key. Unset where versioning was never on.
 	ControlVersions Fact[[]Version] `json:"control_versions"`
 
+	// Kops is what a kops state store says of this store. Unset where none was
+	// looked at; unseen where the cluster's spec could not be read.
+	Kops Fact[Kops] `json:"kops"`
+	// Siblings are the other stores of the same cluster that were looked at in
+	// the same run.
+	Siblings []Sibling `json:"siblings,omitempty"`
+
 	Bucket Bucket `json:"bucket"`
 	Usage  Usage  `json:"usage"`
+}
+
+// A Kops is what a kops state store says of one backup store.
+type Kops struct {
+	// StateStore is the state store that was read, as s3://bucket/prefix.
+	StateStore string `json:"state_store"`
+	// Known says that a cluster in it names this store. Otherwise nothing below
+	// is set but ClusterKnown.
+	Known bool `json:"known"`
+	// ClusterKnown says that the cluster is in the state store, be it that it
+	// names another place for its backups.
+	ClusterKnown bool `json:"cluster_known"`
+	// Cluster and Etcd are kops's names of the etcd cluster.
+	Cluster string `json:"cluster,omitempty"`
+	Etcd    string `json:"etcd,omitempty"`
+	// Elsewhere is where the cluster's etcd of this name keeps its backups, when
+	// that is not here.
+	Elsewhere string `json:"elsewhere,omitempty"`
+	// Members and Version are what kops asks for: the memberCount and
+	// etcdVersion that it writes into the spec.
+	Members int    `json:"members,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Created is when the cluster was created; zero where it is not told.
+	Created time.Time `json:"created,omitzero"`
+	// Interval is the backup interval; 0 where it is not given.
+	Interval time.Duration `json:"interval,omitempty"`
+	// Hourly and Daily are how long etcd-manager keeps the earliest backup of
+	// each hour and of each day.
+	Hourly time.Duration `json:"hourly,omitempty"`
+	Daily  time.Duration `json:"daily,omitempty"`
+	// Fatal says why etcd-manager cannot start with what the spec gives it.
+	Fatal string `json:"fatal,omitempty"`
+	// Pending is what the next `kops update cluster` would change, in words.
+	Pending []string `json:"pending,omitempty"`
+	// SharedWith names the other etcd clusters that kops gives the same store.
+	SharedWith []string `json:"shared_with,omitempty"`
+}
+
+// A Sibling is another store of the same cluster.
+type Sibling struct {
+	URL  string `json:"url"`
+	Etcd string `json:"etcd"`
+	// Newest is when its newest complete snapshot was written; zero without
+	// one, and where Listed is false.
+	Newest time.Time `json:"newest,omitzero"`
+	Listed bool      `json:"listed"`
+	// Control says that it has a control file.
+	Control bool `json:"control"`
 }
 
 // A Store names one etcd-manager backup store: the value of its
@@ -71,6 +126,10 @@ type Store struct {
 	// Endpoint is the S3 endpoint other than AWS's own, if one was given.
 	Endpoint string `json:"endpoint,omitempty"`
 }
+
+// ID tells the store from every other: the same URL may stand for one bucket at
+// each of two endpoints.
+func (s Store) ID() string { return s.Endpoint + " " + s.URL }
 
 // Key joins parts to the store's root and gives an object key.
 func (s Store) Key(parts ...string) string {
@@ -184,6 +243,52 @@ type Bucket struct {
 	// Lifecycle is the lifecycle configuration as the server sent it, XML or
 	// AWS's JSON; unset when there is none.
 	Lifecycle Fact[Document] `json:"lifecycle"`
+
+	// MFADelete says that deleting a version takes a second factor. It is part
+	// of the answer about versioning, and is not known where that is not.
+	MFADelete bool `json:"mfa_delete,omitempty"`
+	// ObjectLock is the bucket's Object Lock configuration; unset when Object
+	// Lock is not on.
+	ObjectLock Fact[ObjectLock] `json:"object_lock"`
+	// PublicAccessBlock is the bucket's own block of public access, not its
+	// account's; unset when it has none.
+	PublicAccessBlock Fact[PublicAccessBlock] `json:"public_access_block"`
+	// PublicPolicy is the server's own judgement whether the bucket's policy
+	// lets everybody in; unset when there is no policy.
+	PublicPolicy Fact[bool] `json:"public_policy"`
+	// Encryption is the algorithm that objects are encrypted with unless a
+	// writer asks for another: AES256, aws:kms, …; unset when there is none.
+	Encryption Fact[string] `json:"encryption"`
+	// Uploads are multipart uploads that were begun and neither finished nor
+	// given up.
+	Uploads Fact[Uploads] `json:"uploads"`
+}
+
+// An ObjectLock is a bucket's Object Lock configuration.
+type ObjectLock struct {
+	// Mode is GOVERNANCE or COMPLIANCE; empty where new objects get no
+	// retention unless their writer asks for it.
+	Mode string `json:"mode,omitempty"`
+	// Retention is how long a new version cannot be deleted. A year is 365 days.
+	Retention time.Duration `json:"retention,omitempty"`
+}
+
+// A PublicAccessBlock says what of public access a bucket's owner has shut.
+type PublicAccessBlock struct {
+	BlockPublicACLs       bool `json:"block_public_acls"`
+	IgnorePublicACLs      bool `json:"ignore_public_acls"`
+	BlockPublicPolicy     bool `json:"block_public_policy"`
+	RestrictPublicBuckets bool `json:"restrict_public_buckets"`
+}
+
+// Uploads sums up the unfinished multipart uploads of a bucket.
+type Uploads struct {
+	Count int `json:"count"`
+	// More says that there are more than were counted.
+	More bool `json:"more,omitempty"`
+	// Oldest is when the oldest of those that were counted was begun; zero
+	// without any.
+	Oldest time.Time `json:"oldest,omitzero"`
 }
 
 // Usage counts what an observation cost.
@@ -235,10 +340,14 @@ func (l Listing) Copied() bool {
 	return n >= 2 && most-least > copiedAfter
 }
 
+// futureTolerance is by how much S3's dates may lie ahead of the time of
+// judgement: the clock is right to a minute, and the look takes some time.
+const futureTolerance = 5 * time.Minute
+
 // Newest gives the newest complete snapshot and when it was written: by S3's
 // clock, so that no writer's clock makes a dead store look fresh or a live one
-// stale. In a copied store it is by the snapshot's name, and a name that lies
-// in the future of now never counts. Snapshots whose names etcd-manager would
+// stale. In a copied store it is by the snapshot's name. A time that lies in the
+// future of now never counts. Snapshots whose names etcd-manager would
 // not write never count either: someone put them there by hand.
 func (l Listing) Newest(now time.Time) (newest Snapshot, at time.Time, ok bool) {
 	copied := l.Copied()
@@ -249,9 +358,11 @@ func (l Listing) Newest(now time.Time) (newest Snapshot, at time.Time, ok bool) 
 		t := s.Stored()
 		if copied {
 			t = s.Taken
-			if t.After(now) {
-				continue
-			}
+		}
+		// A time that is yet to come is wrong, whoever gave it, and must not
+		// make a dead store look fresh until it comes.
+		if t.After(now.Add(futureTolerance)) {
+			continue
 		}
 		if !ok || t.After(at) {
 			newest, at, ok = s, t, true

@@ -60,6 +60,13 @@ const (
 	FactControlVersions FactName = "control_versions"
 	FactClock           FactName = "clock"
 	FactTags            FactName = "tags"
+	FactKops            FactName = "kops"
+
+	FactObjectLock        FactName = "object_lock"
+	FactPublicAccessBlock FactName = "public_access_block"
+	FactPublicPolicy      FactName = "public_policy"
+	FactEncryption        FactName = "encryption"
+	FactUploads           FactName = "uploads"
 )
 
 // Necessary are the facts without which a store is UNKNOWN, unless something
@@ -78,7 +85,8 @@ func (n FactName) IsNecessary() bool {
 
 // Facts are all facts, in the order in which reports name them.
 var Facts = append(Necessary[:len(Necessary):len(Necessary)],
-	FactControlVersions, FactRestoreMeta, FactTags, FactClock)
+	FactControlVersions, FactRestoreMeta, FactTags, FactKops, FactClock,
+	FactObjectLock, FactPublicAccessBlock, FactPublicPolicy, FactEncryption, FactUploads)
 
 // Unseen gives why the named fact was not seen, and whether it was not.
 func (o *Observation) Unseen(n FactName) (Why, bool) {
@@ -106,8 +114,20 @@ func (o *Observation) Unseen(n FactName) (Why, bool) {
 		return unseen(o.RestoreMeta)
 	case FactControlVersions:
 		return unseen(o.ControlVersions)
+	case FactKops:
+		return unseen(o.Kops)
 	case FactClock:
 		return unseen(o.ClockOffset)
+	case FactObjectLock:
+		return unseen(o.Bucket.ObjectLock)
+	case FactPublicAccessBlock:
+		return unseen(o.Bucket.PublicAccessBlock)
+	case FactPublicPolicy:
+		return unseen(o.Bucket.PublicPolicy)
+	case FactEncryption:
+		return unseen(o.Bucket.Encryption)
+	case FactUploads:
+		return unseen(o.Bucket.Uploads)
 	case FactTags:
 		for _, d := range []Fact[Document]{o.Created, o.Spec} {
 			if why, not := unseen(d.Value.Tags); not && d.IsSet() {

@@ -31,6 +31,12 @@ var auditStoreVanishedSuite = suite{cases: cases{
 	"the bucket is gone":                          {is: "speaks", seen: all(namedByConfig, noBucket), want: []string{gone}},
 	"delete markers are left of it":               {is: "speaks", seen: all(vanishedStore, versionsAre(hidden(etcdmanager.CreatedPath, noon)...)), want: []string{gone}, says: []string{"hidden by delete marker"}},
 
+	"kops names it, and it is empty": {is: "speaks", seen: all(vanishedStore, kopsSays(nil), namedByKops), want: []string{"critical: kops names this store, and nothing of it is there"},
+		says: []string{"If the cluster is being created right now"}, never: []string{"out of the configuration"}},
+	"the cluster is gone too": {is: "speaks", seen: all(vanishedStore, orphan), want: []string{"warning: the config names this store, and nothing of it is there: no control file, no snapshot, no command. The kops state store s3://kops knows no such cluster either"},
+		says: []string{"take the store out of the configuration"}},
+	"the cluster keeps its backups elsewhere": {is: "speaks", seen: all(vanishedStore, moved("s3://other/x")), want: []string{gone}},
+
 	"another program's object is nothing of it": {is: "boundary", seen: all(vanishedStore, strays(1)), want: []string{gone}},
 	"one snapshot is something":                 {is: "boundary", seen: all(vanishedStore, snapshotsAre(taken(0, 50_000)))},
 	"half a snapshot is something":              {is: "boundary", seen: all(vanishedStore, snapshotsAre(withoutMeta(taken(0, 50_000))))},
@@ -44,11 +50,13 @@ var auditStoreVanishedSuite = suite{cases: cases{
 	"nobody names it, and the bucket is gone": {is: "silent", seen: noBucket},
 	"armed is not gone":                       {is: "silent", seen: all(namedByConfig, loseBoth)},
 
-	"the listing was not seen": {is: "blind", seen: all(vanishedStore, unseen(audit.FactListing))},
-	"created was not seen":     {is: "blind", seen: all(vanishedStore, unseen(audit.FactCreated))},
-	"spec was not seen":        {is: "blind", seen: all(vanishedStore, unseen(audit.FactSpec))},
-	"the queue was not seen":   {is: "blind", seen: all(vanishedStore, unseen(audit.FactQueue))},
-	"versioning was not seen":  {is: "blind", seen: all(vanishedStore, unseen(audit.FactVersioning)), want: []string{gone}},
+	"the listing was not seen":                             {is: "blind", seen: all(vanishedStore, unseen(audit.FactListing))},
+	"what kops says was not seen":                          {is: "blind", seen: all(vanishedStore, orphan, unseen(audit.FactKops)), want: []string{gone}},
+	"created was not seen":                                 {is: "blind", seen: all(vanishedStore, unseen(audit.FactCreated))},
+	"spec was not seen":                                    {is: "blind", seen: all(vanishedStore, unseen(audit.FactSpec))},
+	"the queue was not seen":                               {is: "blind", seen: all(vanishedStore, unseen(audit.FactQueue))},
+	"versioning was refused to us, and the store is there": {is: "blind", seen: all(namedByConfig, unseen(audit.FactVersioning))},
+	"versioning was not seen":                              {is: "blind", seen: all(vanishedStore, unseen(audit.FactVersioning)), want: []string{gone}},
 }}
 
 func TestAuditStoreVanished(t *testing.T) { auditStoreVanishedSuite.cases.run(t, auditStoreVanished) }

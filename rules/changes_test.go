@@ -34,6 +34,18 @@ func unseen(fact audit.FactName) func(o *audit.Observation) {
 			o.RestoreMeta = denied[audit.Document]("s3:GetObject")
 		case audit.FactTags:
 			o.Created.Value.Tags = denied[map[string]string]("s3:GetObjectTagging")
+		case audit.FactKops:
+			o.Kops = denied[audit.Kops]("s3:GetObject")
+		case audit.FactObjectLock:
+			o.Bucket.ObjectLock = denied[audit.ObjectLock]("s3:GetBucketObjectLockConfiguration")
+		case audit.FactPublicAccessBlock:
+			o.Bucket.PublicAccessBlock = denied[audit.PublicAccessBlock]("s3:GetBucketPublicAccessBlock")
+		case audit.FactPublicPolicy:
+			o.Bucket.PublicPolicy = denied[bool]("s3:GetBucketPolicyStatus")
+		case audit.FactEncryption:
+			o.Bucket.Encryption = denied[string]("s3:GetEncryptionConfiguration")
+		case audit.FactUploads:
+			o.Bucket.Uploads = denied[audit.Uploads]("s3:ListBucketMultipartUploads")
 		case audit.FactClock:
 			o.ClockOffset = audit.Unknown[time.Duration](audit.Why{Cause: audit.CauseOther, Reason: "no answer had a Date"})
 		}

@@ -26,17 +26,23 @@ var controlNeverInitialisedSuite = suite{ages: true, cases: cases{
 		want: []string{"info: a first cluster is forming"}},
 	"spec was written long ago": {is: "speaks", seen: conceived(30 * audit.Day),
 		want: []string{"warning: This is not the alarm of a reset"}, says: []string{"spec good", "backupStore"}},
-	"nothing at all is there": {is: "speaks", seen: all(loseBoth, noTrace), want: []string{"warning: no cluster has ever been created here"}, says: []string{"spec missing"}},
+	"nothing at all is there": {is: "speaks", seen: all(loseBoth, noTrace), want: []string{"warning: no cluster has ever been created here"}, never: []string{"no snapshots but"}, says: []string{"spec missing"}},
 	"spec is without members": {is: "speaks", seen: all(conceived(time.Minute), specIs("{}", noon)), want: []string{"warning: no cluster has ever been created here"}},
 	"spec does not parse":     {is: "speaks", seen: all(conceived(time.Minute), specIs("{", noon)), want: []string{"warning: no cluster has ever been created here"}},
 	"the bucket keeps no old versions": {is: "speaks", seen: all(conceived(time.Minute), func(o *audit.Observation) { o.ControlVersions = audit.None[[]audit.Version]() }),
 		want: []string{"info: a first cluster is forming"}},
+
+	"a namesake left its snapshots": {is: "speaks", seen: all(loseCreated, versionsAre(), specIs(specGood, noon.Add(-time.Minute)), kopsCreated(noon.Add(-2*time.Minute))),
+		want: []string{"info: a first cluster is forming"}, says: []string{"no snapshots but 7 from before 2026-11-30 11:58:00Z, when kops created the cluster"}},
+	"kops made the cluster just now":                         {is: "speaks", seen: all(conceived(time.Minute), kopsCreated(noon.Add(-time.Minute))), want: []string{"info: a first cluster is forming"}, says: []string{"spec alone, no snapshots"}},
+	"a cluster that kops described long ago is made at last": {is: "speaks", seen: all(conceived(time.Hour), kopsCreated(birth)), want: []string{"info: a first cluster is forming"}},
 
 	"exactly an hour is a birth":   {is: "boundary", seen: conceived(time.Hour), want: []string{"info: a first cluster is forming"}},
 	"a second more is none":        {is: "boundary", seen: conceived(time.Hour + time.Second), want: []string{"warning: no cluster has ever been created here"}},
 	"S3's clock is 30 s before us": {is: "boundary", seen: conceived(-30 * time.Second), want: []string{"info: a first cluster is forming"}, never: []string{"-30s"}},
 
 	"nothing is wrong":                 {is: "silent"},
+	"an old cluster's spec is old":     {is: "silent", seen: all(conceived(time.Hour+time.Second), kopsCreated(birth))},
 	"a reset is about to come":         {is: "silent", seen: loseCreated},
 	"armed":                            {is: "silent", seen: loseBoth},
 	"created is empty":                 {is: "silent", seen: all(noTrace, createdIs("", birth))},
@@ -45,6 +51,7 @@ var controlNeverInitialisedSuite = suite{ages: true, cases: cases{
 	"created was not seen":   {is: "blind", seen: all(conceived(time.Minute), unseen(audit.FactCreated))},
 	"spec was not seen":      {is: "blind", seen: all(conceived(time.Minute), unseen(audit.FactSpec))},
 	"the snapshots were not": {is: "blind", seen: all(conceived(time.Minute), unseen(audit.FactListing))},
+	"what kops says was not": {is: "blind", seen: all(loseCreated, versionsAre(), specIs(specGood, noon.Add(-time.Minute)), kopsCreated(noon.Add(-2*time.Minute)), unseen(audit.FactKops))},
 	"the versions were not":  {is: "blind", seen: all(conceived(time.Minute), unseen(audit.FactControlVersions))},
 }}
 

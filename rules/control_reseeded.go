@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/recovery"
 	"backstop/store/etcdmanager"
 )
 
@@ -21,7 +23,7 @@ var controlReseeded = audit.Rule{
 	ID:         "control/reseeded",
 	Title:      "a new cluster was formed over an older one's snapshots",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
-	Needs:      []audit.FactName{audit.FactCreated, audit.FactListing},
+	Needs:      []audit.FactName{audit.FactCreated, audit.FactListing, audit.FactKops},
 	Supersedes: []audit.Superseded{{Rule: "control/altered"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		born, ok := etcdmanager.CreatedTimestamp(o.Created.Value.Body)
@@ -29,6 +31,8 @@ var controlReseeded = audit.Rule{
 			return nil
 		}
 		before, after := aroundBirth(o.Listing.Value, born)
+		// A cluster that kops has created since is another one, of the same name.
+		before = slices.DeleteFunc(before, func(s audit.Snapshot) bool { return ofNamesake(o, s.Taken) })
 		if len(before) == 0 || !before[0].Taken.Before(born.Add(-birthSlack)) {
 			return nil
 		}
@@ -55,13 +59,13 @@ var controlReseeded = audit.Rule{
 		if emptied {
 			f = f.Todo(
 				"Do NOT delete volumes or terminate control-plane nodes: the old data lies in data-trashcan/ beside etcd's data directory on each of them (under kops /mnt/master-VOLUME/data-trashcan/).",
-				"Copy "+good.Name+" out of the store now: etcd-manager's cleanup, which runs each hour, keeps only the earliest snapshot of each hour and may delete it.",
-				"Stop what writes to the new cluster, then restore that snapshot: etcd-manager-ctl -backup-store="+o.Store.URL+" restore-backup "+good.Name+", and restart etcd-manager on the leader. Do the same for the cluster's other etcd (events) with a snapshot of the same time.")
+				"Copy "+good.Name+" to another bucket now: etcd-manager's cleanup, which runs each hour, keeps only the earliest snapshot of each hour and may delete it.",
+				"Stop what writes to the new cluster, then restore that snapshot: etcd-manager-ctl -backup-store="+recovery.Quote(o.Store.URL)+" restore-backup "+recovery.Quote(good.Name)+", and restart etcd-manager on the leader. Do the same for the cluster's other etcd (events) with a snapshot of the same time.")
 		} else {
 			f = f.Todo("If you wrote etcd-cluster-created by hand, nothing is wrong.",
 				"Else compare the cluster's age with `kubectl get ns kube-system -o yaml`.")
 		}
-		return []audit.Finding{f}
+		return []audit.Finding{f.Todo("If the new cluster was meant, acknowledge this one event below the store in backstop's configuration: acknowledged: [{rule: control/reseeded, event: " + f.Event + ", reason: …}]")}
 	},
 }
 

@@ -12,7 +12,7 @@ var controlResetArmed = audit.Rule{
 	ID:         "control/reset-armed",
 	Title:      "backups have stopped, and the next write of the spec resets the cluster",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops},
 	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/stale"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Armed {
@@ -35,7 +35,7 @@ var controlResetArmed = audit.Rule{
 				f = f.Because("etcd-cluster-spec: %v", err)
 			}
 		}
-		return []audit.Finding{withTraces(f, o)}
+		return []audit.Finding{withTraces(withKops(f, o), o)}
 	},
 }
 
@@ -45,13 +45,17 @@ var controlResetArmed = audit.Rule{
 // beyond the daily retention (pkg/backupcontroller/cleanup.go).
 func costOfReset(o *audit.Observation, now time.Time) string {
 	_, at, age, ok := newest(o, now)
+	daily, whose := 90*audit.Day, "90 days under kops"
+	if k := o.Kops.Value; o.Kops.IsSet() && k.Known && k.Daily > 0 {
+		daily, whose = k.Daily, span(k.Daily)+", as kops configures it"
+	}
 	switch {
 	case !o.Listing.Seen():
 		return "what a reset now would cost cannot be told: the snapshots were not seen"
 	case !ok:
 		return "a reset now would lose everything: there is no complete snapshot to restore"
-	case age > 90*audit.Day:
-		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which would delete every good snapshot that is older than the daily retention (90 days under kops)"
+	case age > daily:
+		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which would delete every good snapshot that is older than the daily retention (" + whose + ")"
 	case age > 7*audit.Day:
 		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which keeps the earliest snapshot of each day, so that up to 24 h before the last backup would be lost besides"
 	case age > time.Hour:

@@ -13,17 +13,17 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 	"both control files are missing": {is: "speaks", seen: loseBoth,
 		want:  []string{"critical: etcd-cluster-spec is missing too. The cluster still serves, but takes no backups"},
 		says:  []string{"kops update cluster --yes", "terraform apply", "etcd-manager-ctl configure-cluster", "do NOT restore a backup", "FIRST", "Now put etcd-cluster-spec back", "memberCount 3, etcdVersion 3.5.30", "Restart the etcd-manager container on the LEADER", "the newest snapshot is 2026-11-30T11:55:00Z-000001"},
-		never: []string{"Do NOT repair etcd-cluster-spec"}},
+		never: []string{"Do NOT repair etcd-cluster-spec", "etcd-cluster-spec: "}},
 	"spec is without members": {is: "speaks", seen: all(loseCreated, specIs("{}", birth)),
-		want: []string{"critical: etcd-cluster-spec is there but bad"},
-		says: []string{"Do NOT repair etcd-cluster-spec before etcd-cluster-created is back"}},
+		want:  []string{"critical: etcd-cluster-spec is there but bad"},
+		never: []string{"etcd-cluster-spec: "}, says: []string{"Do NOT repair etcd-cluster-spec before etcd-cluster-created is back"}},
 	"spec is empty": {is: "speaks", seen: all(loseCreated, specIs("", birth)),
 		want: []string{"critical: etcd-cluster-spec is there but bad"},
 		says: []string{"Do NOT repair etcd-cluster-spec", "etcd-cluster-spec: offset 0: expected"}},
 	"spec has a field that etcd-manager does not know": {is: "speaks", seen: all(loseCreated, specIs(`{"memberCount":3,"foo":1}`, birth)),
 		want: []string{"critical: etcd-cluster-spec is there but bad"}, says: []string{"offset 17: expected the field memberCount or etcdVersion"}},
 	"spec is archived": {is: "speaks", seen: all(loseCreated, archiveSpec),
-		want: []string{"critical: etcd-cluster-spec is there but bad"}},
+		never: []string{"etcd-cluster-spec: "}, want: []string{"critical: etcd-cluster-spec is there but bad"}},
 	"a delete marker of midnight hides each": {is: "speaks",
 		seen: all(loseBoth, noSnapshots, versionsAre(append(hidden(etcdmanager.CreatedPath, noon.Truncate(audit.Day)), hidden(etcdmanager.SpecPath, noon.Truncate(audit.Day))...)...)),
 		want: []string{"critical: etcd-cluster-spec is missing too"},
@@ -31,6 +31,11 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 	"the snapshots are two weeks old": {is: "speaks", seen: all(newestAt(14*audit.Day), loseBoth),
 		want: []string{"critical: takes no backups"}, says: []string{"armed since about 2026-11-16 12:00:00Z"}},
 
+	"nothing but kops shows that there was a cluster": {is: "speaks", seen: all(loseBoth, noTrace, kopsCreated(birth)),
+		want: []string{"critical: takes no backups"}, says: []string{"kops created the cluster prod.example.com at 2025-10-26 09:30:00Z", "no complete snapshot to restore"}},
+
+	"kops has had it for an hour":   {is: "boundary", seen: all(loseBoth, noTrace, kopsCreated(noon.Add(-time.Hour)))},
+	"and for a second more":         {is: "boundary", seen: all(loseBoth, noTrace, kopsCreated(noon.Add(-time.Hour-time.Second))), want: []string{"critical: takes no backups"}},
 	"no member in the spec is bad":  {is: "boundary", seen: all(loseCreated, specIs(spec(0, "3.5.30"), birth)), want: []string{"critical: there but bad"}},
 	"one member in the spec is not": {is: "boundary", seen: all(loseCreated, specIs(spec(1, "3.5.30"), birth))},
 	"an old spec of exactly an hour is no trace": {is: "boundary",
@@ -54,6 +59,7 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 		want: []string{"critical: takes no backups"}, says: []string{"the snapshots could not be listed"}, never: []string{"no complete snapshot"}},
 	"the versions were not seen, but snapshots were": {is: "blind", seen: all(loseBoth, unseen(audit.FactControlVersions)),
 		want: []string{"critical: takes no backups"}, says: []string{"s3:ListBucketVersions"}},
+	"what kops says was not seen": {is: "blind", seen: all(loseBoth, noTrace, kopsCreated(birth), unseen(audit.FactKops))},
 	"the newest meta was not seen": {is: "blind", seen: all(loseBoth, unseen(audit.FactNewestMeta)),
 		want: []string{"critical: takes no backups"}, says: []string{"the newest snapshot's meta could not be used"}},
 }}
@@ -65,17 +71,23 @@ func TestCostOfReset(t *testing.T) {
 	for _, c := range []struct {
 		age  time.Duration
 		says string
+		kops time.Duration // the daily retention that kops gives
 	}{
-		{5 * time.Minute, "the last backup was taken 2026-11-30 11:55:00Z"},
-		{time.Hour, "the last backup was taken"},
-		{time.Hour + time.Second, "up to 45 min before the last backup"},
-		{7 * audit.Day, "up to 45 min before the last backup"},
-		{7*audit.Day + time.Second, "up to 24 h before the last backup"},
-		{90 * audit.Day, "up to 24 h before the last backup"},
-		{90*audit.Day + time.Second, "every good snapshot"},
+		{5 * time.Minute, "the last backup was taken 2026-11-30 11:55:00Z", 0},
+		{time.Hour, "the last backup was taken", 0},
+		{time.Hour + time.Second, "up to 45 min before the last backup", 0},
+		{7 * audit.Day, "up to 45 min before the last backup", 0},
+		{7*audit.Day + time.Second, "up to 24 h before the last backup", 0},
+		{90 * audit.Day, "up to 24 h before the last backup", 0},
+		{90*audit.Day + time.Second, "every good snapshot that is older than the daily retention (90 days under kops)", 0},
+		{90*audit.Day + time.Second, "up to 24 h before the last backup", 365 * audit.Day},
+		{30*audit.Day + time.Second, "every good snapshot that is older than the daily retention (30d, as kops configures it)", 30 * audit.Day},
 	} {
 		o := healthy()
 		newestAt(c.age)(o)
+		if c.kops != 0 {
+			kopsSays(func(k *audit.Kops) { k.Daily = c.kops })(o)
+		}
 		if got := costOfReset(o, noon); !strings.Contains(got, c.says) {
 			t.Errorf("armed for %v: %q does not say %q", c.age, got, c.says)
 		}

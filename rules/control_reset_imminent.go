@@ -12,7 +12,7 @@ var controlResetImminent = audit.Rule{
 	ID:         "control/reset-imminent",
 	Title:      "etcd-manager is about to replace this cluster with an empty one",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops},
 	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/stale"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Imminent {
@@ -24,8 +24,22 @@ var controlResetImminent = audit.Rule{
 			Saw("created missing, spec written "+stamp(o.Spec.Value.LastModified), "both control files").
 			Todo(recovery.Titles(recovery.Repair(o, etcdmanager.Imminent))...).
 			Because("%s", lastSnapshot(o, now))
-		return []audit.Finding{withTraces(f, o)}
+		return []audit.Finding{withTraces(withKops(f, o), o)}
 	},
+}
+
+// withKops adds what is known from outside the store of the cluster that would be
+// lost: when kops created it, and where else it has snapshots.
+func withKops(f audit.Finding, o *audit.Observation) audit.Finding {
+	if k := o.Kops.Value; o.Kops.IsSet() && k.Known && !k.Created.IsZero() {
+		f = f.Because("kops created the cluster %s at %s", k.Cluster, stamp(k.Created))
+	}
+	for _, other := range o.Siblings {
+		if other.Etcd == o.Store.Etcd && !other.Newest.IsZero() {
+			f = f.Because("%s has snapshots of the same etcd cluster, the newest of %s: if backupStore was moved here, its control/ did not come along", other.URL, stamp(other.Newest))
+		}
+	}
+	return f
 }
 
 // withTraces adds what versions and delete markers tell of missing control

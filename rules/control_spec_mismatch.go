@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"backstop/audit"
@@ -15,9 +16,9 @@ const pendingFor = 7 * audit.Day
 
 var controlSpecMismatch = audit.Rule{
 	ID:         "control/spec-mismatch",
-	Title:      "the spec and the newest snapshot disagree on version or members",
+	Title:      "the spec disagrees with the newest snapshot, or with kops, on version or members",
 	Severities: []audit.Severity{audit.Warning, audit.Info},
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactNewestMeta},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactNewestMeta, audit.FactKops},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Running {
 			return nil
@@ -31,24 +32,49 @@ var controlSpecMismatch = audit.Rule{
 		if !ok || wants.Major != 3 {
 			return []audit.Finding{mismatch(o, audit.Warning, "etcd-cluster-spec asks for etcd %q, which etcd-manager does not know: it takes backups, and does nothing else", spec.EtcdVersion)}
 		}
-		meta, err := etcdmanager.ParseMeta(o.NewestMeta.Value.Body)
-		if err != nil || !o.NewestMeta.IsSet() {
-			return nil
-		}
 		severity, since := audit.Info, "pending since "+stamp(at)
 		if now.Sub(at) > pendingFor {
 			severity, since = audit.Warning, "pending since "+stamp(at)+", "+span(now.Sub(at))
 		}
 		var found []audit.Finding
-		if runs, ok := etcdmanager.ParseVersion(meta.EtcdVersion); ok && (runs.Major != wants.Major || runs.Minor != wants.Minor) {
-			found = append(found, mismatch(o, severity, "etcd-cluster-spec asks for etcd %s, and the newest snapshot was taken by etcd %s (%s)", spec.EtcdVersion, meta.EtcdVersion, since))
+		if others := otherVersions(o, wants); len(others) > 0 {
+			found = append(found, mismatch(o, severity, "etcd-cluster-spec asks for etcd %s, and %s (%s)", spec.EtcdVersion, strings.Join(others, ", and "), since))
 		}
-		// Fewer members than before is control/spec-shrinks.
-		if had, ok := membersOfMeta(o); ok && spec.MemberCount > had {
-			found = append(found, mismatch(o, severity, "etcd-cluster-spec asks for %s, and the newest snapshot was taken with %d (%s)", plural(int(spec.MemberCount), "member"), had, since))
+		if others := otherMembers(o, spec.MemberCount); len(others) > 0 {
+			found = append(found, mismatch(o, severity, "etcd-cluster-spec asks for %s, and %s (%s)", plural(int(spec.MemberCount), "member"), strings.Join(others, ", and "), since))
 		}
 		return found
 	},
+}
+
+// otherVersions says who has another major or minor version of etcd than the
+// spec asks for.
+func otherVersions(o *audit.Observation, wants etcdmanager.Version) []string {
+	var others []string
+	differs := func(version string) bool {
+		v, ok := etcdmanager.ParseVersion(version)
+		return ok && (v.Major != wants.Major || v.Minor != wants.Minor)
+	}
+	if meta, err := etcdmanager.ParseMeta(o.NewestMeta.Value.Body); err == nil && o.NewestMeta.IsSet() && differs(meta.EtcdVersion) {
+		others = append(others, "the newest snapshot was taken by etcd "+meta.EtcdVersion)
+	}
+	if k := o.Kops.Value; o.Kops.IsSet() && k.Known && differs(k.Version) {
+		others = append(others, "kops asks for "+k.Version)
+	}
+	return others
+}
+
+// otherMembers says who has fewer members than the spec asks for. That the spec
+// asks for fewer is control/spec-shrinks.
+func otherMembers(o *audit.Observation, wants int32) []string {
+	var others []string
+	if had, ok := membersOfMeta(o); ok && wants > had {
+		others = append(others, "the newest snapshot was taken with "+itoa(had))
+	}
+	if asked, ok := membersOfKops(o); ok && wants > asked {
+		others = append(others, "kops asks for "+itoa(asked))
+	}
+	return others
 }
 
 func mismatch(o *audit.Observation, s audit.Severity, format string, args ...any) audit.Finding {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/store/etcdmanager"
 )
 
 var controlUnseen = audit.Rule{
@@ -29,6 +30,10 @@ var controlUnseen = audit.Rule{
 				Saw("unseen: "+string(fact), "an answer").
 				Todo(remedy(why))
 			f.Event = string(fact)
+			if fact == audit.FactSpec && o.Created.State == audit.Unset && evidence(o, now) == etcdmanager.EvidenceFound {
+				f.Message = "etcd-cluster-created is missing, so this store is armed or about to be reset, and which of the two was not seen: " + why.Reason
+				f = f.Because("either way etcd-cluster-created goes back FIRST; `backstop explain control/reset-armed` has the order")
+			}
 			found = append(found, f.Because("%s", untellable[fact]))
 		}
 		return found

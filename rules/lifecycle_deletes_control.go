@@ -38,7 +38,7 @@ var lifecycleDeletesControl = audit.Rule{
 			Todo("Do NOT run kops update cluster --yes or terraform apply once a control file is gone.",
 				fmt.Sprintf("Disable rule %q, or narrow its prefix so that it does not match control/. A longer or narrower second rule protects nothing: the shortest rule that matches wins. The only prefix that separates the snapshots from control/ is their year: %q.", first.rule, o.Store.Key("20")),
 				"Read the configuration back, and run backstop again: it takes minutes to take effect.",
-				"To win time, download each control file and upload it again, unchanged: that restarts its clock. (S3 refuses to copy an object onto itself.)")
+				"To win time, restart the clock of both files: download each and upload it again, unchanged, etcd-cluster-created FIRST. Stop if created is gone by then: uploading the spec alone is what resets the cluster. (S3 refuses to copy an object onto itself.)")
 		if hasCreated {
 			f = f.Because("etcd-cluster-created: %s", created)
 		}
@@ -186,6 +186,11 @@ func lifecycleBucket(o *audit.Observation) lifecycle.Bucket {
 	return b
 }
 
+// stackLimit bounds how many versions of a control file are followed: what takes
+// the current one away does not depend on the hundredth below it, and following
+// costs the square of their number.
+const stackLimit = 20
+
 // versionStack is the stack of versions of a control file, newest first. Where
 // versions were not seen it is the current one alone.
 func versionStack(o *audit.Observation, d audit.Document) []lifecycle.Version {
@@ -195,6 +200,9 @@ func versionStack(o *audit.Observation, d audit.Document) []lifecycle.Version {
 	}
 	stack := []lifecycle.Version{current}
 	for _, v := range o.ControlVersions.Value {
+		if len(stack) == stackLimit {
+			break
+		}
 		if v.Key != d.Key || v.Latest || v.VersionID == d.VersionID {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/recovery"
 	"backstop/store/etcdmanager"
 )
 
@@ -38,7 +39,7 @@ var queueBadRestore = audit.Rule{
 				About(c.Object.Key).
 				Saw(fault, "a complete backup of a version that can be restored").
 				Todo("Do NOT restart etcd-manager, and do NOT roll the control plane.",
-					"Remove the command: etcd-manager-ctl -backup-store="+o.Store.URL+" delete-command "+cmd.Restore.Backup,
+					"Remove the command: "+recovery.DropCommand(o, c.Object.Key, cmd.Restore.Backup),
 					"If etcd-manager already loops, remove the command first and then restart etcd-manager: the queue is cached. The old data lies in data-trashcan/ on each control-plane node."))
 		}
 		return found
@@ -57,6 +58,10 @@ func targetFault(o *audit.Observation, name string, metaRead bool) string {
 			return "it has data and no meta file, so that etcd-manager does not take it for a backup"
 		case s.Data == nil:
 			return "it has a meta file and no data"
+		case s.Data.StorageClass == "GLACIER" || s.Data.StorageClass == "DEEP_ARCHIVE":
+			return "its data is archived in storage class " + s.Data.StorageClass + " and cannot be read"
+		case s.Data.Size < smallestSnapshotBytes:
+			return "its data has " + plural(int(s.Data.Size), "byte") + ", which is less than any snapshot has"
 		case !metaRead || !o.RestoreMeta.IsSet():
 			return ""
 		}

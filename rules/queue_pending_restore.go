@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/recovery"
 	"backstop/store/etcdmanager"
 )
 
@@ -29,7 +30,7 @@ var queuePendingRestore = audit.Rule{
 				About(c.Object.Key).
 				Saw("queued "+stamp(c.Object.LastModified), "an empty queue, but during a restore").
 				Todo("Do NOT restart etcd-manager, and do NOT roll the control plane.",
-					"If the restore is not meant, remove it: etcd-manager-ctl -backup-store="+o.Store.URL+" delete-command "+cmd.Restore.Backup)
+					"If the restore is not meant, remove it: "+recovery.DropCommand(o, c.Object.Key, cmd.Restore.Backup))
 			if stateOf(o, p, now) == etcdmanager.Running {
 				f = f.Todo("If it is meant, restart etcd-manager on the leader now, for main and events together.")
 			}

@@ -9,10 +9,10 @@ import (
 )
 
 // All are the rules, in the order of the index.
-var All = append(looking[:len(looking):len(looking)], auditBlind)
+var All = append(looking[:len(looking):len(looking)], auditAssumed, auditIgnore, auditBlind)
 
-// looking are the rules that look at a store. The one that remains speaks of
-// what these could not see.
+// looking are the rules that look at a store. Those that remain speak of what
+// these could not see, and of the exceptions that the configuration makes.
 var looking = []audit.Rule{
 	controlResetImminent,
 	controlResetArmed,
@@ -25,6 +25,7 @@ var looking = []audit.Rule{
 	controlReseeded,
 	controlNotReread,
 	controlAltered,
+	controlSharedStore,
 	controlStray,
 	queueBadRestore,
 	queuePendingRestore,
@@ -35,19 +36,32 @@ var looking = []audit.Rule{
 	snapshotIncomplete,
 	snapshotEmptyObject,
 	snapshotWriterClock,
+	snapshotTooFrequent,
+	snapshotArchived,
 	snapshotBadMeta,
+	snapshotUnrestorableVersion,
+	snapshotKnownBadVersion,
+	snapshotEventsBehind,
 	snapshotCopiedStore,
+	snapshotAltered,
+	retentionCleanupIneffective,
+	retentionWriterLocked,
 	lifecycleDeletesControl,
 	lifecycleUnseen,
 	bucketUnversioned,
+	bucketPublic,
+	bucketHygiene,
+	bucketDuplicateTree,
+	bucketOrphanStore,
 	auditStoreVanished,
 	auditClockSkew,
+	auditProviderUnverified,
 }
 
 // Set is what audit.Judge judges by.
 var Set = audit.Ruleset{Rules: All, State: StateOf}
 
-//go:embed audit_*.md bucket_*.md control_*.md lifecycle_*.md queue_*.md snapshot_*.md
+//go:embed audit_*.md bucket_*.md control_*.md lifecycle_*.md queue_*.md retention_*.md snapshot_*.md
 var pages embed.FS
 
 // Named gives the rule of an id.

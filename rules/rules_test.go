@@ -87,6 +87,7 @@ func (tc testCase) fault(rule audit.Rule) string {
 	if tc.policy != nil {
 		tc.policy(&p)
 	}
+	p = p.For(o) // as Judge does
 	found := rule.Check(o, p, noon.Add(tc.at))
 	var got []string
 	for _, f := range found {
@@ -140,7 +141,13 @@ func healthy() *audit.Observation {
 		ClockOffset: audit.Is(time.Duration(0)),
 		Queue:       audit.Is([]audit.Command{}),
 		RestoreMeta: audit.None[audit.Document](),
-		Bucket:      audit.Bucket{Name: "kops", Region: "eu-west-1", Versioning: audit.Is("Enabled"), Lifecycle: audit.None[audit.Document]()},
+		Kops:        audit.None[audit.Kops](),
+		Bucket: audit.Bucket{
+			Name: "kops", Region: "eu-west-1", Versioning: audit.Is("Enabled"), Lifecycle: audit.None[audit.Document](),
+			ObjectLock:        audit.Is(audit.ObjectLock{}),
+			PublicAccessBlock: audit.Is(audit.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}),
+			PublicPolicy:      audit.None[bool](), Encryption: audit.Is("AES256"), Uploads: audit.Is(audit.Uploads{}),
+		},
 	}
 	o.Created = audit.Is(file(s.Key(etcdmanager.CreatedPath), string(etcdmanager.FormatCreated(birth)), birth))
 	o.Spec = audit.Is(file(s.Key(etcdmanager.SpecPath), spec(3, "3.5.30"), birth))
@@ -307,6 +314,21 @@ func TestEveryRuleIsWhole(t *testing.T) {
 	}
 }
 
+// A rule is found by its id, and nothing by another word.
+func TestNamed(t *testing.T) {
+	for _, r := range All {
+		if got, ok := Named(r.ID); !ok || got.ID != r.ID {
+			t.Errorf("Named(%q) gives %q, %t", r.ID, got.ID, ok)
+		}
+	}
+	if got, ok := Named("control"); ok {
+		t.Errorf("Named gives %q for a word that is no rule", got.ID)
+	}
+	if _, err := Page("control/reset"); err == nil || !strings.Contains(err.Error(), "control/reset") {
+		t.Errorf("Page of no rule: %v", err)
+	}
+}
+
 // Nothing is found in a healthy store, by any rule.
 func TestHealthyStoreIsOK(t *testing.T) {
 	r := audit.Judge(Set, healthy(), audit.DefaultPolicy(), noon)
@@ -380,6 +402,7 @@ func TestRulesDoNotChangeTheObservation(t *testing.T) {
 			if c.policy != nil {
 				c.policy(&p)
 			}
+			p = p.For(o) // as Judge does
 			before := asJSON(t, o)
 			r.Check(o, p, noon.Add(c.at))
 			if asJSON(t, o) != before {
@@ -418,6 +441,7 @@ func TestNeedsAreDeclared(t *testing.T) {
 				if c.policy != nil {
 					c.policy(&p)
 				}
+				p = p.For(o) // as Judge does
 				if _, not := o.Unseen(fact); not {
 					continue
 				}

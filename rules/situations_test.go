@@ -188,7 +188,7 @@ var situations = map[string]situation{
 		order: []string{"Do NOT run kops update cluster --yes", "Save a snapshot from a live member", "lifecycle rule", "command queue", "Now put etcd-cluster-spec back", "Restart the etcd-manager container on the LEADER", "a new snapshot has appeared"}},
 	"the cluster was reset two hours ago": {seen: afterReset,
 		state: "running", verdict: audit.VerdictCritical, want: []string{"critical control/reseeded"},
-		says: []string{"data-trashcan", "the last snapshot from before is 2026-11-23T12:00:00Z-000001"}, order: []string{"Do NOT delete volumes", "Copy 2026-11-23T12:00:00Z-000001 out of the store now", "restore-backup"}},
+		says: []string{"data-trashcan", "the last snapshot from before is 2026-11-23T12:00:00Z-000001"}, order: []string{"Do NOT delete volumes", "Copy 2026-11-23T12:00:00Z-000001 to another bucket now", "restore-backup"}},
 
 	// What lifecycle rules will do.
 	"90 days, and the spec is newer than created": {
@@ -261,6 +261,65 @@ var situations = map[string]situation{
 		state: "running", verdict: audit.VerdictWarning, want: []string{"warning control/spec-shrinks", "info control/spec-mismatch"}},
 	"the spec asks for a version that nobody knows": {seen: specIs(spec(3, "9.9.9"), noon),
 		state: "running", verdict: audit.VerdictWarning, want: []string{"warning control/spec-mismatch"}},
+
+	// What kops says.
+	"kops names the store, and agrees": {seen: kopsSays(nil),
+		state: "running", verdict: audit.OK},
+	"kops scales down, and wrote the spec": {seen: all(specIs(spec(1, "3.5.30"), noon), kopsSays(func(k *audit.Kops) { k.Members = 1 })),
+		state: "running", verdict: audit.OK, want: []string{"info control/spec-shrinks"}},
+	"configure-cluster ran, and kops knows better": {seen: all(specIs(spec(1, "3.2.24"), noon), kopsSays(nil)),
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical control/spec-shrinks", "info control/spec-mismatch"}},
+	"backupStore was moved a month ago, and here is the old tree": {seen: all(elsewhere, newestAt(30*audit.Day)),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning bucket/duplicate-tree"}, says: []string{"the newest snapshot is 30d old"}},
+	"backupStore was moved, kops update ran, and control/ stayed behind": {
+		seen:  all(loseCreated, noTrace, specIs(specGood, noon.Add(-time.Minute)), versionsAre(latest(etcdmanager.SpecPath, "v1", noon.Add(-time.Minute))), kopsSays(nil), beside("main", 10*time.Minute)),
+		state: "imminent", verdict: audit.VerdictCritical, want: []string{"critical control/reset-imminent"}, says: []string{"its control/ did not come along"}},
+	"the cluster was deleted last year": {seen: all(orphan, newestAt(300*audit.Day)),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning bucket/orphan-store"}},
+	"a cluster was deleted, and one of its name is being made": {
+		seen:  all(conceived(time.Minute), snapshotsAre(taken(31*audit.Day, 50_000), taken(30*audit.Day, 50_000)), kopsCreated(noon.Add(-10*time.Minute))),
+		state: "bootstrapping", verdict: audit.OK, want: []string{"info control/never-initialised"}},
+	"a cluster was deleted, and one of its name runs": {
+		seen:  all(bornAtTime(noon.Add(-50*time.Minute)), specIs(specGood, noon.Add(-51*time.Minute)), snapshotsAre(taken(30*audit.Day, 50_000), taken(50*time.Minute-time.Second, 700), taken(5*time.Minute, 5000)), kopsCreated(noon.Add(-time.Hour))),
+		state: "running", verdict: audit.OK},
+	"an old cluster lost everything in an unversioned bucket": {
+		seen:  all(loseBoth, noTrace, unversioned, kopsSays(nil)),
+		state: "armed", verdict: audit.VerdictCritical, want: []string{"critical control/reset-armed", "warning bucket/unversioned"}},
+	"kops names a store that is empty": {seen: all(vanishedStore, namedByKops, kopsSays(nil)),
+		state: "armed", verdict: audit.VerdictCritical, want: []string{"critical audit/store-vanished"}},
+	"the configuration names a store of a cluster that kops has no more": {seen: all(vanishedStore, orphan),
+		state: "uninitialised", verdict: audit.VerdictWarning, want: []string{"warning audit/store-vanished"}},
+	"main and events have one store": {seen: sharedWith("prod.example.com/events"),
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical control/shared-store"}},
+	"what kops says could not be read": {seen: unseen(audit.FactKops),
+		state: "running", verdict: audit.OK, want: []string{"info audit/blind"}},
+
+	// Snapshots and their retention.
+	"events alone has stopped": {seen: all(named("events"), newestAt(audit.Day), beside("main", 5*time.Minute)),
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical snapshot/stale"}, says: []string{"the newest snapshot of events is 23h older than that of main"}},
+	"the cleanup may delete nothing": {seen: spaced(2000, 15*time.Minute),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning retention/cleanup-ineffective"}},
+	"the ladder of a year": {seen: all(ladder(7*audit.Day, 365*audit.Day), bornAtTime(noon.Add(-366*audit.Day)), versionsAre(), kopsSays(func(k *audit.Kops) { k.Daily = 365 * audit.Day })),
+		state: "running", verdict: audit.OK},
+	"a bucket as AWS makes one, with versioning on": {
+		seen: func(o *audit.Observation) {
+			noLock(o)
+			o.Bucket.Encryption = audit.Is("AES256")
+		},
+		state: "running", verdict: audit.OK, want: []string{"info bucket/hygiene"}},
+	"a bucket behind a server that knows little": {
+		seen:  all(behind("https://s3.example.org"), noLock, unseen(audit.FactPublicAccessBlock), unseen(audit.FactPublicPolicy), unseen(audit.FactEncryption)),
+		state: "running", verdict: audit.OK, want: []string{"info audit/blind", "info bucket/hygiene"}},
+	"the whole world may read the bucket": {seen: all(publicPolicy(true), noBlock),
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical bucket/public", "info bucket/hygiene"}},
+	"Object Lock holds snapshots for a month": {seen: all(spaced(2000, 15*time.Minute), lockedFor(30*audit.Day)),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning retention/writer-locked"}, says: []string{"2000 backups in this store"}},
+	"a transition rule took the old ones": {seen: snapshotsAre(archivedOld, taken(5*time.Minute, 50_000)),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning snapshot/archived"}},
+	"etcd 3.4 still runs": {seen: ranVersion("3.4.13", "3.4.13"),
+		state: "running", verdict: audit.VerdictWarning, want: []string{"warning snapshot/unrestorable-version"}},
+	"an old snapshot was overwritten last week": {seen: all(among(dataLate(30*audit.Day, 23*audit.Day)), bornAtTime(noon.Add(-41*audit.Day)), versionsAre()),
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical snapshot/altered"}},
 
 	// What we may not see.
 	"we may list the store and nothing else of the bucket, and created is missing": {
@@ -383,6 +442,12 @@ func TestSupersession(t *testing.T) {
 		"archived and stale":         {all(staleAt, archiveCreated), "control/blocked", []string{"snapshot/stale"}},
 		"not read again":             {all(staleAt, bornAtTime(noon.Add(-14*audit.Day+time.Second)), specIs(specGood, noon.Add(-time.Hour)), createdIs(string(etcdmanager.FormatCreated(noon.Add(-14*audit.Day-4*time.Second))), noon.Add(-14*audit.Day+time.Second))), "control/not-reread", []string{"snapshot/stale"}},
 		"reset, and created altered": {afterReset, "control/reseeded", []string{"control/altered"}},
+		"events late, main is not":   {all(lateAt, named("events"), beside("main", 0)), "snapshot/late", []string{"snapshot/events-behind"}},
+		"events stale, main is not":  {all(staleAt, named("events"), beside("main", 0)), "snapshot/stale", []string{"snapshot/events-behind"}},
+		"locked, and not cleaned up": {all(spaced(2000, 15*time.Minute), lockedFor(30*audit.Day)), "retention/writer-locked", []string{"retention/cleanup-ineffective"}},
+		"an old tree, late":          {all(elsewhere, lateAt), "bucket/duplicate-tree", []string{"snapshot/late"}},
+		"an old tree, stale":         {all(elsewhere, staleAt), "bucket/duplicate-tree", []string{"snapshot/stale"}},
+		"an old tree, without any":   {all(elsewhere, noSnapshots), "bucket/duplicate-tree", []string{"snapshot/none"}},
 		"a restore of nothing":       {queued("nothing", audit.Day), "queue/bad-restore", []string{"queue/pending-restore"}},
 		"vanished, and never there":  {vanishedStore, "audit/store-vanished", []string{"control/never-initialised"}},
 		"vanished, and armed":        {all(vanishedStore, versionsAre(hidden(etcdmanager.CreatedPath, noon)...)), "audit/store-vanished", []string{"control/reset-armed"}},
@@ -517,7 +582,7 @@ func disagreement(r audit.StoreReport) string {
 }
 
 // storeWide are rules whose findings are about the store, and no one object.
-var storeWide = []string{"control/unseen", "snapshot/copied-store", "audit/store-vanished", "audit/clock-skew", "audit/blind"}
+var storeWide = []string{"control/unseen", "snapshot/copied-store", "audit/store-vanished", "audit/clock-skew", "audit/blind", "audit/assumed", "audit/ignore", "bucket/orphan-store", "bucket/duplicate-tree"}
 
 // Whatever a rule finds comes with its facts: the object, what was seen and what
 // should be there, and what to do, of which "do not" comes first.
@@ -532,6 +597,7 @@ func TestFindingsAreWhole(t *testing.T) {
 			if c.policy != nil {
 				c.policy(&p)
 			}
+			p = p.For(o) // as Judge does
 			for _, f := range r.Check(o, p, noon.Add(c.at)) {
 				if fault := lacking(r, f); fault != "" && !told[fault] {
 					told[fault] = true

@@ -10,10 +10,11 @@ var snapshotLate = audit.Rule{
 	ID:         "snapshot/late",
 	Title:      "the newest snapshot is late",
 	Severities: onlyWarning,
-	Needs:      []audit.FactName{audit.FactListing},
+	Supersedes: []audit.Superseded{{Rule: "snapshot/events-behind"}},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactKops},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
-		s, at, age, ok := newest(o, now)
-		if !ok || age <= p.LateAfter() || age > p.StaleAfter() {
+		s, at, age, ok := newestOwn(o, now)
+		if !ok || age <= p.LateAfter() || age > p.StaleAfter() || p.Resting(now) || orphaned(o) {
 			return nil
 		}
 		return []audit.Finding{tooOld(audit.Warning, o, s, at, age, p.LateAfter(), p).

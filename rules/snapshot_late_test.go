@@ -26,13 +26,22 @@ var snapshotLateSuite = suite{ages: true, cases: cases{
 	"and a second is stale":                  {is: "boundary", seen: newestAt(24*time.Hour + time.Second), policy: every(2 * time.Hour)},
 	"an interval of a minute makes no haste": {is: "boundary", seen: newestAt(time.Hour), policy: every(time.Minute)},
 
-	"fresh":       {is: "silent"},
+	"the first second of a cluster is its own": {is: "boundary", seen: all(newestAt(3*time.Hour), kopsCreated(noon.Add(-3*time.Hour))), want: []string{"warning: 3h old"}},
+	"the second before is a namesake's":        {is: "boundary", seen: all(newestAt(3*time.Hour), kopsCreated(noon.Add(-3*time.Hour+time.Second)))},
+	"kops does not tell when it was created":   {is: "boundary", seen: all(newestAt(3*time.Hour), kopsCreated(time.Time{})), want: []string{"warning: 3h old"}},
+
+	"fresh":                                      {is: "silent"},
+	"no backups are expected":                    {is: "silent", seen: newestAt(3 * time.Hour), policy: asleep},
+	"the cluster is gone":                        {is: "silent", seen: all(newestAt(3*time.Hour), orphan)},
+	"kops's interval is two hours":               {is: "silent", seen: all(newestAt(6*time.Hour), kopsSays(func(k *audit.Kops) { k.Interval = 2 * time.Hour }))},
+	"a cluster that keeps its backups elsewhere": {is: "speaks", seen: all(newestAt(3*time.Hour), moved("s3://other/x")), want: []string{"warning: 3h old"}},
 	"stale":       {is: "silent", seen: newestAt(14 * audit.Day)},
 	"none at all": {is: "silent", seen: noSnapshots},
 	"the writer's clock is an hour slow, S3's is not": {is: "silent", seen: snapshotsAre(storedLate(3*time.Hour, 3*time.Hour))},
 	"the writer's clock is fast":                      {is: "speaks", seen: snapshotsAre(storedLate(-time.Hour, -3*time.Hour)), want: []string{"warning: 2h old"}},
 
 	"the snapshots were not seen":  {is: "blind", seen: all(newestAt(3*time.Hour), unseen(audit.FactListing))},
+	"what kops says was not seen":  {is: "blind", seen: all(newestAt(3*time.Hour), orphan, unseen(audit.FactKops)), want: []string{"warning: 3h old"}},
 	"the newest meta was not seen": {is: "blind", seen: all(newestAt(3*time.Hour), unseen(audit.FactNewestMeta)), want: []string{"warning: the newest snapshot is 3h old"}},
 }}
 

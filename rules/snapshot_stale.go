@@ -10,11 +10,11 @@ var snapshotStale = audit.Rule{
 	ID:         "snapshot/stale",
 	Title:      "backups have stopped",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing},
-	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactKops},
+	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/events-behind"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
-		s, at, age, ok := newest(o, now)
-		if !ok || age <= p.StaleAfter() {
+		s, at, age, ok := newestOwn(o, now)
+		if !ok || age <= p.StaleAfter() || p.Resting(now) || orphaned(o) {
 			return nil
 		}
 		return []audit.Finding{tooOld(audit.Critical, o, s, at, age, p.StaleAfter(), p).

@@ -68,15 +68,27 @@ func presence(f audit.Fact[audit.Document]) etcdmanager.Presence {
 }
 
 // evidence tells whether an earlier cluster has lived in the store: a snapshot,
-// or an old version or a delete marker of a control file.
+// an old version or a delete marker of a control file, a tree of the same etcd
+// cluster elsewhere that has snapshots, or a cluster that kops has had for longer
+// than a first formation takes.
 func evidence(o *audit.Observation, now time.Time) etcdmanager.Evidence {
-	if len(o.Listing.Value.Snapshots) > 0 {
-		return etcdmanager.EvidenceFound
-	}
-	for _, v := range o.ControlVersions.Value {
-		if isTrace(v, o.Store.Key(etcdmanager.SpecPath), now) {
+	for _, s := range o.Listing.Value.Snapshots {
+		if !ofNamesake(o, s.Taken) || !ofNamesake(o, s.Stored()) {
 			return etcdmanager.EvidenceFound
 		}
+	}
+	for _, v := range o.ControlVersions.Value {
+		if isTrace(o, v, now) && !ofNamesake(o, v.LastModified) {
+			return etcdmanager.EvidenceFound
+		}
+	}
+	for _, other := range o.Siblings {
+		if other.Etcd == o.Store.Etcd && !other.Newest.IsZero() && !ofNamesake(o, other.Newest) {
+			return etcdmanager.EvidenceFound
+		}
+	}
+	if isOldInKops(o, now) {
+		return etcdmanager.EvidenceFound
 	}
 	if !o.Listing.Seen() || !o.ControlVersions.Seen() {
 		return etcdmanager.EvidenceUnknown
@@ -84,15 +96,45 @@ func evidence(o *audit.Observation, now time.Time) etcdmanager.Evidence {
 	return etcdmanager.EvidenceNone
 }
 
-// isTrace reports whether a version was left by an earlier cluster. An old
-// version of the spec less than an hour old is left out: kops writes the spec of
-// a new cluster once for each `kops update`, and the first boot may come after
-// the second.
-func isTrace(v audit.Version, spec string, now time.Time) bool {
-	if v.Marker {
-		return true
+// ofNamesake reports whether something of that time was left by an earlier
+// cluster of the same name, because kops has created the cluster since.
+func ofNamesake(o *audit.Observation, at time.Time) bool {
+	return o.Kops.IsSet() && at.Before(o.Kops.Value.Created)
+}
+
+// isOldInKops reports whether kops has known the cluster for longer than its
+// first formation may take, so that there must have been an etcd before. A spec
+// that was just written is left out of it: kops writes one when a cluster that
+// was described long ago is made at last, and when an etcd cluster is added to
+// an old one; and where it was written over an old cluster's empty store, the
+// reset is done within seconds, whatever is said of it.
+func isOldInKops(o *audit.Observation, now time.Time) bool {
+	k := o.Kops.Value
+	if !o.Kops.IsSet() || !k.Known || k.Created.IsZero() || now.Sub(k.Created) <= youngFor {
+		return false
 	}
-	return !v.Latest && (v.Key != spec || now.Sub(v.LastModified) > youngFor)
+	return o.Spec.Seen() && (!o.Spec.IsSet() || now.Sub(o.Spec.Value.LastModified) > youngFor)
+}
+
+// orphaned reports whether a kops state store was read and knows no such cluster,
+// so that nobody is expected to write to the store.
+func orphaned(o *audit.Observation) bool {
+	return o.Kops.IsSet() && !o.Kops.Value.ClusterKnown
+}
+
+// isTrace reports whether a version of a control file was left by an earlier
+// cluster. A spec less than an hour old is left out, be it overwritten or
+// deleted: kops writes the spec of a new cluster once for each `kops update`, and
+// the first boot may come after the second.
+func isTrace(o *audit.Observation, v audit.Version, now time.Time) bool {
+	old := v.Marker || !v.Latest
+	switch v.Key {
+	case o.Store.Key(etcdmanager.CreatedPath):
+		return old
+	case o.Store.Key(etcdmanager.SpecPath):
+		return old && now.Sub(v.LastModified) > youngFor
+	}
+	return false
 }
 
 // newest gives the newest complete snapshot, when it was written, and its age.
@@ -101,10 +143,17 @@ func newest(o *audit.Observation, now time.Time) (s audit.Snapshot, at time.Time
 	return s, at, now.Sub(at), ok
 }
 
+// newestOwn is the newest complete snapshot, if it is not one of an earlier
+// cluster of the same name.
+func newestOwn(o *audit.Observation, now time.Time) (s audit.Snapshot, at time.Time, age time.Duration, ok bool) {
+	s, at, age, ok = newest(o, now)
+	return s, at, age, ok && !ofNamesake(o, at)
+}
+
 // fresh reports whether backups are recent enough that they still run. A store
 // without any counts from the birth of the cluster.
 func fresh(o *audit.Observation, p audit.Policy, now time.Time) bool {
-	if _, _, age, ok := newest(o, now); ok {
+	if _, _, age, ok := newestOwn(o, now); ok {
 		return age <= p.StaleAfter()
 	}
 	return o.Created.IsSet() && now.Sub(o.Created.Value.LastModified) <= p.StaleAfter()

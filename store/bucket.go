@@ -33,11 +33,27 @@ type Bucket interface {
 	Get(ctx context.Context, key string, limit int64) (audit.Document, error)
 	// Tags gives the tags of the current version of an object.
 	Tags(ctx context.Context, key string) (map[string]string, error)
-	// Versioning gives "Enabled", "Suspended", or "" when it was never on.
-	Versioning(ctx context.Context) (string, error)
+	// Versioning says whether old versions are kept.
+	Versioning(ctx context.Context) (Versioning, error)
 	// Lifecycle gives the lifecycle configuration as the server sent it.
 	// Without one it is ErrMissing.
 	Lifecycle(ctx context.Context) ([]byte, error)
+	// ObjectLock gives the Object Lock configuration. Where Object Lock is not
+	// on it is ErrMissing.
+	ObjectLock(ctx context.Context) (audit.ObjectLock, error)
+	// PublicAccessBlock gives the bucket's own block of public access. Without
+	// one it is ErrMissing.
+	PublicAccessBlock(ctx context.Context) (audit.PublicAccessBlock, error)
+	// PolicyStatus says whether the server takes the bucket's policy for public.
+	// Without a policy it is ErrMissing.
+	PolicyStatus(ctx context.Context) (public bool, err error)
+	// Encryption gives the algorithm of the default encryption, as AES256 or
+	// aws:kms. Without one it is ErrMissing.
+	Encryption(ctx context.Context) (string, error)
+	// Uploads sums up the unfinished multipart uploads of keys that begin with
+	// prefix. It counts those of one page of a listing, and says if there are
+	// more.
+	Uploads(ctx context.Context, prefix string) (audit.Uploads, error)
 
 	// Name is the bucket's name; Region is where it lives, once known.
 	Name() string
@@ -53,6 +69,12 @@ type Bucket interface {
 	// ClockOffset is S3's clock less ours at the last answer. It is unset
 	// where there is no other clock, and unseen before the first answer.
 	ClockOffset() audit.Fact[time.Duration]
+}
+
+// Versioning is how a bucket keeps old versions.
+type Versioning struct {
+	Status    string // "Enabled", "Suspended", or "" when it was never on
+	MFADelete bool   // deleting a version takes a second factor
 }
 
 // ListInput says what to list.

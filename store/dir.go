@@ -50,6 +50,15 @@ type dirFacts struct {
 	// Lifecycle is the output of get-bucket-lifecycle-configuration, or a
 	// string that holds the XML document.
 	Lifecycle json.RawMessage `json:"lifecycle"`
+	// ObjectLock, PublicAccessBlock, PolicyStatus, Encryption and Uploads are
+	// the outputs of get-object-lock-configuration, get-public-access-block,
+	// get-bucket-policy-status, get-bucket-encryption and
+	// list-multipart-uploads.
+	ObjectLock        json.RawMessage `json:"object_lock"`
+	PublicAccessBlock json.RawMessage `json:"public_access_block"`
+	PolicyStatus      json.RawMessage `json:"policy_status"`
+	Encryption        json.RawMessage `json:"encryption"`
+	Uploads           json.RawMessage `json:"uploads"`
 	// Versions is the output of list-object-versions.
 	Versions json.RawMessage `json:"versions"`
 	// Listing is the output of list-objects-v2. It gives back what copying
@@ -301,7 +310,7 @@ func (d *Dir) ListVersions(ctx context.Context, prefix string) iter.Seq2[audit.V
 	return func(yield func(audit.Version, error) bool) {
 		status, err := d.Versioning(ctx)
 		switch {
-		case err == nil && status == "":
+		case err == nil && status.Status == "":
 			// Of a bucket that was never versioned the files are all there is.
 			for o, err := range d.List(ctx, ListInput{Prefix: prefix}) {
 				if !yield(audit.Version{Object: o, VersionID: "null", Latest: true}, err) || err != nil {
@@ -395,19 +404,125 @@ func (d *Dir) Tags(_ context.Context, key string) (map[string]string, error) {
 }
 
 // Versioning implements Bucket.
-func (d *Dir) Versioning(context.Context) (string, error) {
-	if d.facts.Versioning == nil {
-		return "", d.untold("read versioning", "versioning", "")
-	}
+func (d *Dir) Versioning(context.Context) (Versioning, error) {
 	var v struct{ Status, MFADelete string }
-	if err := json.Unmarshal(d.facts.Versioning, &v); err != nil {
-		return "", &Error{Op: "read versioning", Object: filepath.Join(d.root, DirFacts), Cause: audit.CauseMalformed, Err: err}
+	if err := d.read("versioning", d.facts.Versioning, &v); err != nil && !errors.Is(err, ErrMissing) {
+		return Versioning{}, err
 	}
-	switch v.Status {
-	case "", "Enabled", "Suspended":
-		return v.Status, nil
+	out, err := versioningOf(v.Status, v.MFADelete)
+	return out, d.wrong("versioning", err)
+}
+
+// ObjectLock implements Bucket.
+func (d *Dir) ObjectLock(context.Context) (audit.ObjectLock, error) {
+	var doc struct {
+		ObjectLockConfiguration struct {
+			ObjectLockEnabled string
+			Rule              struct {
+				DefaultRetention struct {
+					Mode        string
+					Days, Years int32
+				}
+			}
+		}
 	}
-	return "", &Error{Op: "read versioning", Object: filepath.Join(d.root, DirFacts), Cause: audit.CauseForeign, Err: fmt.Errorf("its Status is %q", v.Status)}
+	if err := d.read("object_lock", d.facts.ObjectLock, &doc); err != nil {
+		return audit.ObjectLock{}, err
+	}
+	c := doc.ObjectLockConfiguration
+	r := c.Rule.DefaultRetention
+	out, err := objectLockOf(c.ObjectLockEnabled, r.Mode, r.Days, r.Years)
+	return out, d.wrong("object_lock", err)
+}
+
+// PublicAccessBlock implements Bucket.
+func (d *Dir) PublicAccessBlock(context.Context) (audit.PublicAccessBlock, error) {
+	var doc struct {
+		PublicAccessBlockConfiguration struct {
+			BlockPublicAcls, IgnorePublicAcls, BlockPublicPolicy, RestrictPublicBuckets *bool
+		}
+	}
+	if err := d.read("public_access_block", d.facts.PublicAccessBlock, &doc); err != nil {
+		return audit.PublicAccessBlock{}, err
+	}
+	c := doc.PublicAccessBlockConfiguration
+	out, err := publicAccessBlockOf(c.BlockPublicAcls, c.IgnorePublicAcls, c.BlockPublicPolicy, c.RestrictPublicBuckets)
+	return out, d.wrong("public_access_block", err)
+}
+
+// PolicyStatus implements Bucket.
+func (d *Dir) PolicyStatus(context.Context) (bool, error) {
+	var doc struct{ PolicyStatus struct{ IsPublic *bool } }
+	if err := d.read("policy_status", d.facts.PolicyStatus, &doc); err != nil {
+		return false, err
+	}
+	public, err := policyStatusOf(doc.PolicyStatus.IsPublic)
+	return public, d.wrong("policy_status", err)
+}
+
+// Encryption implements Bucket.
+func (d *Dir) Encryption(context.Context) (string, error) {
+	var doc struct {
+		ServerSideEncryptionConfiguration struct {
+			Rules []struct{ ApplyServerSideEncryptionByDefault struct{ SSEAlgorithm string } }
+		}
+	}
+	if err := d.read("encryption", d.facts.Encryption, &doc); err != nil {
+		return "", err
+	}
+	var algorithms []string
+	for _, r := range doc.ServerSideEncryptionConfiguration.Rules {
+		algorithms = append(algorithms, r.ApplyServerSideEncryptionByDefault.SSEAlgorithm)
+	}
+	out, err := encryptionOf(algorithms)
+	return out, d.wrong("encryption", err)
+}
+
+// Uploads implements Bucket.
+func (d *Dir) Uploads(_ context.Context, prefix string) (audit.Uploads, error) {
+	var doc struct {
+		Uploads []struct {
+			Key       string
+			Initiated time.Time
+		}
+		IsTruncated bool
+	}
+	if err := d.read("uploads", d.facts.Uploads, &doc); err != nil && !errors.Is(err, ErrMissing) {
+		return audit.Uploads{}, err
+	}
+	out := audit.Uploads{More: doc.IsTruncated}
+	for _, u := range doc.Uploads {
+		if u.Initiated.IsZero() {
+			return audit.Uploads{}, d.wrong("uploads", faultf(audit.CauseMalformed, "an upload of %q does not say when it was begun", u.Key))
+		}
+		if strings.HasPrefix(u.Key, prefix) {
+			countUpload(&out, u.Initiated)
+		}
+	}
+	return out, nil
+}
+
+// read reads a part of the file beside the copy. One that is null is ErrMissing.
+func (d *Dir) read(part string, raw json.RawMessage, into any) error {
+	switch {
+	case raw == nil:
+		return d.untold("read "+part, part, "")
+	case string(raw) == "null":
+		return &Error{Op: "read " + part, Object: d.root, Cause: audit.CauseOther, Err: ErrMissing}
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return d.wrong(part, faultf(audit.CauseMalformed, "%w", err))
+	}
+	return nil
+}
+
+// wrong is the error of a part that does not say what it should.
+func (d *Dir) wrong(part string, err error) error {
+	var f *faulty
+	if !errors.As(err, &f) {
+		return err
+	}
+	return &Error{Op: "read " + part, Object: filepath.Join(d.root, DirFacts), Cause: f.cause, Err: f.err}
 }
 
 // Lifecycle implements Bucket.

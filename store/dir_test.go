@@ -17,7 +17,7 @@ import (
 // A directory keeps the contract of a Bucket, with what it cannot hold told by
 // a bucket.json beside it.
 func TestDirContract(t *testing.T) {
-	storetest.Contract(t, storetest.Backend{Config: true, Open: func(t *testing.T, c storetest.Contents) (store.Bucket, func() string) {
+	storetest.Contract(t, storetest.Backend{Config: true, Settings: true, Open: func(t *testing.T, c storetest.Contents) (store.Bucket, func() string) {
 		dir := filepath.Join(t.TempDir(), "bucket")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -28,6 +28,7 @@ func TestDirContract(t *testing.T) {
 			}
 		}
 		facts := map[string]any{"backstop_bucket": 1, "root": "bucket", "versioning": map[string]string{"Status": c.Versioning}, "tags": map[string]any{}, "versions": nil}
+		addSettings(facts, c)
 		facts["lifecycle"] = nil
 		if c.Lifecycle != nil {
 			facts["lifecycle"] = string(c.Lifecycle)
@@ -39,6 +40,43 @@ func TestDirContract(t *testing.T) {
 		}
 		return b, func() string { return digestDir(t, dir) }
 	}})
+}
+
+// addSettings writes settings as the AWS CLI prints them.
+func addSettings(facts map[string]any, c storetest.Contents) {
+	type object = map[string]any
+	s := c.Settings
+	if s.MFADelete {
+		facts["versioning"] = object{"Status": c.Versioning, "MFADelete": "Enabled"}
+	}
+	for _, part := range []string{"object_lock", "public_access_block", "policy_status", "encryption", "uploads"} {
+		facts[part] = nil
+	}
+	if s.ObjectLock != nil {
+		lock := object{"ObjectLockEnabled": "Enabled"}
+		if s.ObjectLock.Mode != "" {
+			lock["Rule"] = object{"DefaultRetention": object{"Mode": s.ObjectLock.Mode, "Days": s.ObjectLock.Retention / audit.Day}}
+		}
+		facts["object_lock"] = object{"ObjectLockConfiguration": lock}
+	}
+	if b := s.PublicAccessBlock; b != nil {
+		facts["public_access_block"] = object{"PublicAccessBlockConfiguration": object{
+			"BlockPublicAcls": b.BlockPublicACLs, "IgnorePublicAcls": b.IgnorePublicACLs, "BlockPublicPolicy": b.BlockPublicPolicy, "RestrictPublicBuckets": b.RestrictPublicBuckets,
+		}}
+	}
+	if s.PublicPolicy != nil {
+		facts["policy_status"] = object{"PolicyStatus": object{"IsPublic": *s.PublicPolicy}}
+	}
+	if s.Encryption != "" {
+		facts["encryption"] = object{"ServerSideEncryptionConfiguration": object{"Rules": []any{object{"ApplyServerSideEncryptionByDefault": object{"SSEAlgorithm": s.Encryption}, "BucketKeyEnabled": false}}}}
+	}
+	if len(s.Uploads) > 0 {
+		var list []any
+		for _, u := range s.Uploads {
+			list = append(list, object{"UploadId": "u", "Key": u.Key, "Initiated": u.Begun, "StorageClass": "STANDARD"})
+		}
+		facts["uploads"] = object{"Uploads": list, "RequestCharged": nil, "Prefix": ""}
+	}
 }
 
 func orNoon(t time.Time) time.Time {
@@ -143,8 +181,8 @@ func TestDirFactsAreTheCLIsOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := b.Versioning(t.Context()); v != "Enabled" || err != nil {
-		t.Errorf("versioning %q, %v", v, err)
+	if v, err := b.Versioning(t.Context()); v != (store.Versioning{Status: "Enabled"}) || err != nil {
+		t.Errorf("versioning %+v, %v", v, err)
 	}
 	var ids []string
 	for v, err := range b.ListVersions(t.Context(), "control/") {
@@ -175,11 +213,58 @@ func TestDirWithoutFacts(t *testing.T) {
 	_, versioning := b.Versioning(t.Context())
 	_, lifecycle := b.Lifecycle(t.Context())
 	_, tags := b.Tags(t.Context(), "a")
-	for what, err := range map[string]error{"versioning": versioning, "lifecycle": lifecycle, "tags": tags} {
+	_, lock := b.ObjectLock(t.Context())
+	_, block := b.PublicAccessBlock(t.Context())
+	_, policy := b.PolicyStatus(t.Context())
+	_, encryption := b.Encryption(t.Context())
+	_, uploads := b.Uploads(t.Context(), "")
+	for what, err := range map[string]error{
+		"versioning": versioning, "lifecycle": lifecycle, "tags": tags,
+		"object_lock": lock, "public_access_block": block, "policy_status": policy, "encryption": encryption, "uploads": uploads,
+	} {
 		var e *store.Error
 		if !errors.As(err, &e) || e.Cause != audit.CauseNotRecorded || !strings.Contains(err.Error(), store.DirFacts) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// A part that does not say what it should is not seen, and is no "no".
+func TestDirFactsThatSayNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		body  string
+		cause audit.Cause
+	}{
+		"versioning":          {`{"Status": "Perhaps"}`, audit.CauseForeign},
+		"versioning ":         {`"on"`, audit.CauseMalformed},
+		"object_lock":         {`{}`, audit.CauseForeign},
+		"object_lock ":        {`{"ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": {"Mode": "SOFT", "Days": 1}}}}`, audit.CauseForeign},
+		"object_lock  ":       {`[]`, audit.CauseMalformed},
+		"public_access_block": {`{"PublicAccessBlockConfiguration": {}}`, audit.CauseForeign},
+		"policy_status":       {`{"PolicyStatus": {}}`, audit.CauseForeign},
+		"encryption":          {`{"ServerSideEncryptionConfiguration": {"Rules": []}}`, audit.CauseForeign},
+		"uploads":             {`{"Uploads": [{"Key": "a"}]}`, audit.CauseMalformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			part := strings.TrimSpace(name)
+			writeJSON(t, filepath.Join(dir, store.DirFacts), map[string]any{"backstop_bucket": 1, "root": ".", part: json.RawMessage(c.body)})
+			b, _, err := store.OpenDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, versioning := b.Versioning(t.Context())
+			_, lock := b.ObjectLock(t.Context())
+			_, block := b.PublicAccessBlock(t.Context())
+			_, policy := b.PolicyStatus(t.Context())
+			_, encryption := b.Encryption(t.Context())
+			_, uploads := b.Uploads(t.Context(), "")
+			got := map[string]error{"versioning": versioning, "object_lock": lock, "public_access_block": block, "policy_status": policy, "encryption": encryption, "uploads": uploads}[part]
+			var e *store.Error
+			if !errors.As(got, &e) || e.Cause != c.cause || errors.Is(got, store.ErrMissing) || !strings.HasSuffix(e.Object, store.DirFacts) {
+				t.Errorf("got %v, want the cause %s", got, c.cause)
+			}
+		})
 	}
 }
 

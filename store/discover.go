@@ -7,6 +7,7 @@ import (
 
 	"backstop/audit"
 	"backstop/store/etcdmanager"
+	"backstop/store/kops"
 )
 
 // A root is what discovery knows of one place that looks like a store.
@@ -15,11 +16,6 @@ type root struct {
 	control   bool // a control file or a queued command does
 }
 
-// skipAfter is how many keys inside one store discovery reads before it jumps
-// over the rest: one page of a listing. A store holds hundreds of snapshots, and
-// they are listed again when it is observed.
-const skipAfter = 1000
-
 // Discover finds every backup store below prefix by its layout, and gives their
 // roots in order. A tree inside a store belongs to it and is not another store.
 // In a bucket where versioning was ever on, and where nothing was found, the
@@ -27,63 +23,33 @@ const skipAfter = 1000
 //
 // It needs List, and reads no object.
 func Discover(ctx context.Context, b Bucket, prefix string) ([]string, error) {
+	f, err := discover(ctx, b, prefix)
+	return f.roots, err
+}
+
+// A discovery is what the keys of a bucket tell.
+type discovery struct {
+	roots []string // of backup stores
+	specs []string // keys of what may be documents of kops clusters
+}
+
+func discover(ctx context.Context, b Bucket, prefix string) (discovery, error) {
 	roots := map[string]root{}
-	after := ""
-	for {
-		next, err := discoverFrom(ctx, b, prefix, after, roots)
+	var specs []string
+	for o, err := range b.List(ctx, ListInput{Prefix: dirPrefix(prefix)}) {
 		if err != nil {
-			return nil, err
+			return discovery{}, err
 		}
-		if next == "" {
-			break
+		if at, snapshot, ok := etcdmanager.Root(o.Key); ok {
+			note(roots, at, snapshot)
+		} else if _, _, ok := kops.IsClusterKey(o.Key); ok {
+			specs = append(specs, o.Key)
 		}
-		after = next
 	}
 	if len(roots) == 0 {
 		discoverDeleted(ctx, b, prefix, roots)
 	}
-	return outermost(roots), nil
-}
-
-// discoverFrom reads on until the listing ends, or gives the key after which to
-// go on when it has read enough of one store.
-func discoverFrom(ctx context.Context, b Bucket, prefix, after string, roots map[string]root) (next string, err error) {
-	inside, known, seen := "", false, 0
-	for o, err := range b.List(ctx, ListInput{Prefix: dirPrefix(prefix), StartAfter: after}) {
-		if err != nil {
-			return "", err
-		}
-		known = known && within(o.Key, inside)
-		if at, snapshot, ok := etcdmanager.Root(o.Key); ok {
-			note(roots, at, snapshot)
-			if snapshot && !known {
-				inside, known, seen = at, true, 0
-			}
-		}
-		if !known {
-			continue
-		}
-		if seen++; seen > skipAfter {
-			if next := past(inside, o.Key); next != "" {
-				return next, nil
-			}
-		}
-	}
-	return "", nil
-}
-
-// past gives the key after which to go on listing, to leave the store at a root
-// behind: its control files first, then what follows the store. It is empty
-// when nothing can be skipped.
-func past(at, key string) string {
-	control := dirPrefix(at) + etcdmanager.ControlDir
-	switch {
-	case key < control:
-		return control
-	case at == "":
-		return ""
-	}
-	return at + "0" // '0' follows '/' in the order of bytes
+	return discovery{roots: outermost(roots), specs: specs}, nil
 }
 
 func note(roots map[string]root, at string, snapshot bool) {
@@ -110,7 +76,7 @@ func dirPrefix(at string) string {
 // delete markers. That it may not look is no error: the caller says that no
 // store was found, and a store whose root is given is observed in any case.
 func discoverDeleted(ctx context.Context, b Bucket, prefix string, roots map[string]root) {
-	if v, err := b.Versioning(ctx); err != nil || v == "" {
+	if v, err := b.Versioning(ctx); err != nil || v.Status == "" {
 		return
 	}
 	for v, err := range b.ListVersions(ctx, dirPrefix(prefix)) {
@@ -123,10 +89,12 @@ func discoverDeleted(ctx context.Context, b Bucket, prefix string, roots map[str
 	}
 }
 
-// outermost drops the roots that lie inside a store. Something misplaced must
-// not hide a store, though: a few snapshots copied to the top of the bucket, or
-// a control file written to the wrong place, do not make everything below them
-// theirs.
+// outermost drops the roots that lie inside a store and belong to it: folders of
+// snapshots that somebody keeps there. Something misplaced must not hide a store,
+// though, and least of all one that has lost its control files. So only a whole
+// store, with control files and snapshots, has a tree of its own inside it; what
+// has control files itself is a store wherever it lies, and so is what kops's
+// layout makes one.
 func outermost(roots map[string]root) []string {
 	var kept []string
 	for at, r := range roots {
@@ -139,9 +107,14 @@ func outermost(roots map[string]root) []string {
 }
 
 func belongs(roots map[string]root, at string, r root) bool {
-	for at != "" {
-		at = parent(at)
-		if o, ok := roots[at]; ok && (o.snapshots && o.control || !r.control) {
+	if r.control {
+		return false
+	}
+	for above := at; above != ""; {
+		above = parent(above)
+		o := roots[above]
+		cluster, _ := etcdmanager.KopsNames(strings.TrimPrefix(at, dirPrefix(above)))
+		if o.snapshots && o.control && cluster == "" {
 			return true
 		}
 	}

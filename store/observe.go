@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"backstop/audit"
 	"backstop/rules/lifecycle"
 	"backstop/store/etcdmanager"
@@ -34,26 +36,49 @@ func ObserveBucket(ctx context.Context, b Bucket) audit.Bucket {
 	switch {
 	case err != nil:
 		seen.Versioning = audit.Unknown[string](why(err))
-	case v == "":
+	case v.Status == "":
 		seen.Versioning = audit.None[string]()
 	default:
-		seen.Versioning = audit.Is(v)
+		seen.Versioning, seen.MFADelete = audit.Is(v.Status), v.MFADelete
 	}
-	if fatal(err) {
-		seen.Lifecycle = audit.Unknown[audit.Document](why(err))
-		return seen
+	dead := err // what every other answer will be, if it is fatal
+	seen.Lifecycle = ask(ctx, dead, func(ctx context.Context) (audit.Document, error) {
+		body, err := b.Lifecycle(ctx)
+		dead = err
+		return audit.Document{Body: body}, err
+	})
+	if !fatal(dead) {
+		seen.Region = b.Region()
 	}
-	body, err := b.Lifecycle(ctx)
+	// The rest is asked at once, so that a server which hangs at what it does
+	// not know costs one time limit and not five.
+	var g errgroup.Group
+	g.Go(func() error { seen.ObjectLock = ask(ctx, dead, b.ObjectLock); return nil })
+	g.Go(func() error { seen.PublicAccessBlock = ask(ctx, dead, b.PublicAccessBlock); return nil })
+	g.Go(func() error { seen.PublicPolicy = ask(ctx, dead, b.PolicyStatus); return nil })
+	g.Go(func() error { seen.Encryption = ask(ctx, dead, b.Encryption); return nil })
+	g.Go(func() error {
+		seen.Uploads = ask(ctx, dead, func(ctx context.Context) (audit.Uploads, error) { return b.Uploads(ctx, "") })
+		return nil
+	})
+	_ = g.Wait() // what could not be seen is in the facts
+	return seen
+}
+
+// ask makes a fact of what the bucket answers, unless an earlier answer was
+// fatal.
+func ask[T any](ctx context.Context, earlier error, what func(context.Context) (T, error)) audit.Fact[T] {
+	if fatal(earlier) {
+		return audit.Unknown[T](why(earlier))
+	}
+	v, err := what(ctx)
 	switch {
 	case errors.Is(err, ErrMissing):
-		seen.Lifecycle = audit.None[audit.Document]()
+		return audit.None[T]()
 	case err != nil:
-		seen.Lifecycle = audit.Unknown[audit.Document](why(err))
-	default:
-		seen.Lifecycle = audit.Is(audit.Document{Body: body})
+		return audit.Unknown[T](why(err))
 	}
-	seen.Region = b.Region()
-	return seen
+	return audit.Is(v)
 }
 
 // fatal reports whether an error will repeat itself for every other request, so
@@ -79,16 +104,11 @@ func Observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, 
 	return observe(ctx, b, bucket, s, now, nil)
 }
 
-// ObserveUnlisted looks at what may be a store, where [Discover] failed with
-// err: its listing is unseen for that reason, and the control files may still
-// tell something.
-func ObserveUnlisted(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time, err error) *audit.Observation {
-	return observe(ctx, b, bucket, s, now, err)
-}
-
+// observe is Observe where the listing may already have failed: unlisted is why.
+// The control files may still tell something.
 func observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time, unlisted error) *audit.Observation {
 	b = b.Fork()
-	o := &audit.Observation{Schema: audit.ObservationSchema, Store: s, Bucket: bucket, Begun: now().UTC()}
+	o := &audit.Observation{Schema: audit.ObservationSchema, Store: s, Bucket: bucket, Begun: now().UTC(), Kops: audit.None[audit.Kops]()}
 	l := &look{ctx: ctx, b: b, o: o, now: now, unlisted: unlisted}
 	if err := l.list(); fatal(err) {
 		l.giveUp(err)

@@ -42,10 +42,10 @@ func observe(t *testing.T, b store.Bucket) *audit.Observation {
 	return store.Observe(t.Context(), b, store.ObserveBucket(t.Context(), b), store.StoreAt(b, main), atNoon)
 }
 
-// requests counts the requests that are no pages of listings.
+// requests counts the requests for objects.
 func requests(f *storetest.Fake) (n int, which []string) {
 	for _, r := range f.Requests() {
-		if !strings.HasPrefix(r.Operation, "List") && !strings.HasPrefix(r.Operation, "GetBucket") {
+		if r.Key != "" {
 			n++
 			which = append(which, r.Operation+" "+r.Key)
 		}
@@ -93,6 +93,71 @@ func TestObserveIsThrifty(t *testing.T) {
 				t.Errorf("usage %+v", o.Usage)
 			}
 		})
+	}
+}
+
+// What is true of the bucket is asked for in seven requests, whatever the
+// answers, and each answer is kept apart from the lack of one.
+func TestObserveBucket(t *testing.T) {
+	f, b, s := seeded(t)
+	public := true
+	lock, block := audit.ObjectLock{Mode: "COMPLIANCE", Retention: 30 * audit.Day}, audit.PublicAccessBlock{RestrictPublicBuckets: true}
+	b.SetVersioning("Enabled")
+	b.Configure(storetest.Settings{
+		MFADelete: true, ObjectLock: &lock, PublicAccessBlock: &block, PublicPolicy: &public, Encryption: "aws:kms",
+		Uploads: []storetest.Upload{{Key: "anywhere", Begun: noon}},
+	})
+	o := store.ObserveBucket(t.Context(), s)
+	if !o.MFADelete || o.ObjectLock.Value != lock || o.PublicAccessBlock.Value != block || !o.PublicPolicy.Value || o.Encryption.Value != "aws:kms" || o.Uploads.Value.Count != 1 {
+		t.Errorf("set: %+v", o)
+	}
+	if n := len(f.Requests()); n != 7 {
+		t.Errorf("%d requests, want 7", n)
+	}
+	b.Configure(storetest.Settings{})
+	o = store.ObserveBucket(t.Context(), s)
+	for name, state := range states(o) {
+		want := audit.Unset
+		if name == audit.FactUploads || name == audit.FactVersioning {
+			want = audit.Set // there are none, and it is on
+		}
+		if state != want {
+			t.Errorf("never set: %s is %s, want %s", name, state, want)
+		}
+	}
+	b.Deny("s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3:GetBucketObjectLockConfiguration", "s3:GetBucketPublicAccessBlock",
+		"s3:GetBucketPolicyStatus", "s3:GetEncryptionConfiguration", "s3:ListBucketMultipartUploads")
+	whole := audit.Observation{Bucket: store.ObserveBucket(t.Context(), s)}
+	for name := range states(o) {
+		if why, not := whole.Unseen(name); !not || why.Cause != audit.CauseDenied || why.Permission == "" {
+			t.Errorf("refused: %s: %+v", name, why)
+		}
+	}
+}
+
+func states(b audit.Bucket) map[audit.FactName]audit.State {
+	return map[audit.FactName]audit.State{
+		audit.FactVersioning: b.Versioning.State, audit.FactLifecycle: b.Lifecycle.State, audit.FactObjectLock: b.ObjectLock.State,
+		audit.FactPublicAccessBlock: b.PublicAccessBlock.State, audit.FactPublicPolicy: b.PublicPolicy.State,
+		audit.FactEncryption: b.Encryption.State, audit.FactUploads: b.Uploads.State,
+	}
+}
+
+// Where the first answer says that the others will be the same, they are not
+// asked for.
+func TestObserveBucketGivesUp(t *testing.T) {
+	for _, fails := range []string{"GetBucketVersioning", "GetBucketLifecycleConfiguration"} {
+		f, _, s := seeded(t)
+		f.Fault(func(r storetest.Request) *storetest.Fault {
+			if r.Operation != fails {
+				return nil
+			}
+			return &storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "InvalidAccessKeyId"}
+		})
+		o := store.ObserveBucket(t.Context(), s)
+		if n := len(f.Requests()); n > 2 || o.Uploads.WhyUnseen().Cause != audit.CauseCredentials || o.ObjectLock.WhyUnseen().Cause != audit.CauseCredentials {
+			t.Errorf("%s: %d requests, uploads %+v", fails, n, o.Uploads.WhyUnseen())
+		}
 	}
 }
 
@@ -260,7 +325,10 @@ func TestDiscover(t *testing.T) {
 		"a prefix is a folder":             {[]string{created("prod"), created("prod2")}, "prod", []string{"prod"}},
 		"the whole bucket is one":          {[]string{"control/etcd-cluster-spec", "2026-01-15T11:00:00Z-000001/_etcd_backup.meta"}, "", []string{""}},
 		"below a store, the store":         {[]string{created(main), spec(main)}, main + "/control", []string{main}},
-		"a tree inside a store is its":     {[]string{created(main), snap(main), snap(main + "/old-copy"), created(main + "/old-copy")}, "", []string{main}},
+		"a tree inside a store is its":     {[]string{created(main), snap(main), snap(main + "/old-copy")}, "", []string{main}},
+		"but for one with control files":   {[]string{created(main), snap(main), snap(main + "/events"), created(main + "/events")}, "", []string{main, main + "/events"}},
+		"a stray spec hides no armed one":  {[]string{spec("prod.example.com"), snap(main)}, "", []string{"prod.example.com", main}},
+		"nor does a store at the top":      {[]string{"control/etcd-cluster-created", "2026-01-15T11:00:00Z-000001/_etcd_backup.meta", snap(main)}, "", []string{"", main}},
 		"also one that sorts before it":    {[]string{created(main), snap(main), snap(main + "/0ld")}, "", []string{main}},
 		"misplaced control hides nothing":  {[]string{"control/etcd-cluster-spec", created(main), snap(main)}, "", []string{"", main}},
 		"misplaced snapshot hides nothing": {[]string{snap("prod.example.com"), created(main), snap(main)}, "", []string{"prod.example.com", main}},
@@ -292,21 +360,17 @@ func TestDiscoverDeleted(t *testing.T) {
 	}
 }
 
-// Discovery jumps over the inside of a big store, and loses nothing by it.
-func TestDiscoverSkips(t *testing.T) {
+// A folder full of snapshots above a store does not hide it.
+func TestDiscoverBelowManySnapshots(t *testing.T) {
 	f := storetest.NewFake(atNoon)
 	b := f.CreateBucket("backups")
-	for i := range 6000 {
-		b.Put(fmt.Sprintf("%s/%s/_etcd_backup.meta", main, etcdmanager.FormatName(noon.Add(-time.Duration(i)*time.Minute), i)), []byte("x"))
+	for i := range 1500 {
+		b.Put(fmt.Sprintf("prod.example.com/%s/_etcd_backup.meta", etcdmanager.FormatName(noon.Add(-time.Duration(i)*time.Minute), i)), []byte("x"))
 	}
 	b.Put(main+"/control/etcd-cluster-created", []byte("x"))
-	b.Put("prod.example.com/backups/etcd/main0/control/etcd-cluster-created", []byte("x"))
 	b.Put("z/backups/etcd/main/control/etcd-cluster-spec", []byte("x"))
 	got, err := store.Discover(t.Context(), open(t, f.URL(t)), "")
-	if want := []string{main, main + "0", "z/backups/etcd/main"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"prod.example.com", main, "z/backups/etcd/main"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Discover = %q, %v, want %q", got, err, want)
-	}
-	if n := len(f.Requests()); n > 5 {
-		t.Errorf("%d requests", n)
 	}
 }

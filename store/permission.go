@@ -13,10 +13,17 @@ var Actions = map[string][]string{
 	"Versioning":   {"s3:GetBucketVersioning"},
 	"Lifecycle":    {"s3:GetLifecycleConfiguration"},
 	"Region":       {"s3:ListBucket"},
-	"ClockOffset":  nil,
-	"Endpoint":     nil,
-	"Fork":         nil,
-	"Name":         nil,
-	"URL":          nil,
-	"Usage":        nil,
+
+	"ObjectLock":        {"s3:GetBucketObjectLockConfiguration"},
+	"PublicAccessBlock": {"s3:GetBucketPublicAccessBlock"},
+	"PolicyStatus":      {"s3:GetBucketPolicyStatus"},
+	"Encryption":        {"s3:GetEncryptionConfiguration"},
+	"Uploads":           {"s3:ListBucketMultipartUploads"},
+
+	"ClockOffset": nil,
+	"Endpoint":    nil,
+	"Fork":        nil,
+	"Name":        nil,
+	"URL":         nil,
+	"Usage":       nil,
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
@@ -76,8 +77,8 @@ func TestRGWAnswers(t *testing.T) {
 				switch m.operation {
 				case "ListObjectsV2", "GetBucketLifecycleConfiguration":
 					wantCause(t, m.operation, err, audit.CauseDenied)
-				default:
-					if err != nil && !errors.Is(err, store.ErrMissing) {
+				case "ListObjectVersions", "GetObject", "GetObjectTagging", "GetBucketVersioning":
+					if err != nil {
 						t.Errorf("%s: %v", m.operation, err)
 					}
 				}
@@ -106,6 +107,81 @@ func TestRGWAnswers(t *testing.T) {
 			if got := b.ClockOffset(); !got.IsSet() || got.Value.Abs() > 30*time.Second {
 				t.Errorf("got %+v", got)
 			}
+		},
+		"settings that Ceph knows": func(t *testing.T, bucket string, b *store.S3) {
+			if _, err := b.ObjectLock(t.Context()); !errors.Is(err, store.ErrMissing) {
+				t.Errorf("no lock: %v", err)
+			}
+			if got, err := b.Uploads(t.Context(), ""); err != nil || got != (audit.Uploads{}) {
+				t.Errorf("no uploads: %+v, %v", got, err)
+			}
+			key := "a/unfinished +%"
+			up, err := c.S3.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			part := int32(1)
+			if _, err := c.S3.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: &bucket, Key: &key, UploadId: up.UploadId, PartNumber: &part, Body: strings.NewReader("part")}); err != nil {
+				t.Fatal(err)
+			}
+			for prefix, want := range map[string]int{"": 1, "a/unfinished +": 1, "b": 0} {
+				if got, err := b.Uploads(t.Context(), prefix); err != nil || got.Count != want || got.More || got.Oldest.IsZero() != (want == 0) {
+					t.Errorf("uploads of %q: %+v, %v", prefix, got, err)
+				}
+			}
+			c.SetPolicy(t, bucket, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::`+bucket+`/*"}]}`)
+			if got, err := b.PolicyStatus(t.Context()); err != nil || !got {
+				t.Errorf("policy for everybody: public %t, %v", got, err)
+			}
+			yes := true
+			if _, err := c.S3.PutPublicAccessBlock(t.Context(), &s3.PutPublicAccessBlockInput{Bucket: &bucket, PublicAccessBlockConfiguration: &types.PublicAccessBlockConfiguration{
+				BlockPublicAcls: &yes, RestrictPublicBuckets: &yes,
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := b.PublicAccessBlock(t.Context()); err != nil || got != (audit.PublicAccessBlock{BlockPublicACLs: true, RestrictPublicBuckets: true}) {
+				t.Errorf("block: %+v, %v", got, err)
+			}
+		},
+		"a bucket with Object Lock": func(t *testing.T, _ string, _ *store.S3) {
+			name := "locked-" + strings.ToLower(rand.Text())
+			yes, days := true, int32(3)
+			if _, err := c.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, ObjectLockEnabledForBucket: &yes}); err != nil {
+				t.Fatal(err)
+			}
+			b := openRGW(t, g, c, name)
+			if got, err := b.ObjectLock(t.Context()); err != nil || got != (audit.ObjectLock{}) {
+				t.Errorf("without retention: %+v, %v", got, err)
+			}
+			if _, err := c.S3.PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: &name, ObjectLockConfiguration: &types.ObjectLockConfiguration{
+				ObjectLockEnabled: types.ObjectLockEnabledEnabled,
+				Rule:              &types.ObjectLockRule{DefaultRetention: &types.DefaultRetention{Mode: types.ObjectLockRetentionModeGovernance, Days: &days}},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := b.ObjectLock(t.Context()); err != nil || got != (audit.ObjectLock{Mode: "GOVERNANCE", Retention: 3 * audit.Day}) {
+				t.Errorf("with retention: %+v, %v", got, err)
+			}
+		},
+		"unlike AWS, a public access block that was never set is four times false": func(t *testing.T, _ string, b *store.S3) {
+			if got, err := b.PublicAccessBlock(t.Context()); err != nil || got != (audit.PublicAccessBlock{}) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		},
+		"unlike AWS, where there is no policy it is not public": func(t *testing.T, _ string, b *store.S3) {
+			if got, err := b.PolicyStatus(t.Context()); err != nil || got {
+				t.Errorf("got %t, %v", got, err)
+			}
+		},
+		"unlike AWS, a policy that allows one user something is public": func(t *testing.T, bucket string, b *store.S3) {
+			c.SetPolicy(t, bucket, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam:::user/other"]},"Action":"s3:GetObject","Resource":"arn:aws:s3:::`+bucket+`/*"}]}`)
+			if got, err := b.PolicyStatus(t.Context()); err != nil || !got {
+				t.Errorf("got %t, %v", got, err)
+			}
+		},
+		"unlike AWS, default encryption is not known, and a listing comes instead": func(t *testing.T, _ string, b *store.S3) {
+			_, err := b.Encryption(t.Context())
+			wantCause(t, "encryption", err, audit.CauseForeign)
 		},
 		"unlike AWS, tagging changes the time, and takes the ETag from the listing": func(t *testing.T, bucket string, b *store.S3) {
 			old, err := b.Get(t.Context(), "a/1", 100)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -135,9 +136,12 @@ func (a *answer) readXML(r *http.Response, root string) error {
 	return err
 }
 
-// lifecycleRoots are the names under which servers send the lifecycle
-// configuration; the last two are of clones that follow the name of the call.
-var lifecycleRoots = []string{"LifecycleConfiguration", "LifeCycleConfiguration", "BucketLifecycleConfiguration"}
+// otherRoots are names under which some servers send a document: clones that
+// follow the name of the call, and Ceph.
+var otherRoots = map[string][]string{
+	"LifecycleConfiguration":         {"LifeCycleConfiguration", "BucketLifecycleConfiguration"},
+	"PublicAccessBlockConfiguration": {"BlockPublicAccessBlockConfiguration"},
+}
 
 // checkRoot holds a document to its root element. It must be well-formed to
 // its end, because half a listing must not pass for one.
@@ -168,17 +172,7 @@ func checkRoot(body []byte, want string) error {
 	}
 }
 
-func isRoot(got, want string) bool {
-	if want != lifecycleRoots[0] {
-		return got == want
-	}
-	for _, r := range lifecycleRoots {
-		if got == r {
-			return true
-		}
-	}
-	return false
-}
+func isRoot(got, want string) bool { return got == want || slices.Contains(otherRoots[want], got) }
 
 // counted is a response body that adds to the handle's count.
 type counted struct {

@@ -340,18 +340,14 @@ func (s *S3) Tags(ctx context.Context, key string) (map[string]string, error) {
 }
 
 // Versioning implements [Bucket].
-func (s *S3) Versioning(ctx context.Context) (string, error) {
+func (s *S3) Versioning(ctx context.Context) (Versioning, error) {
 	q := query{op: "get bucket versioning", object: s.URL(""), action: Actions["Versioning"][0], root: "VersioningConfiguration"}
-	return call(ctx, s, q, func(ctx context.Context, _ *answer, opt func(*s3.Options)) (string, error) {
+	return call(ctx, s, q, func(ctx context.Context, _ *answer, opt func(*s3.Options)) (Versioning, error) {
 		out, err := s.client.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.bucket}, opt)
 		if err != nil {
-			return "", err
+			return Versioning{}, err
 		}
-		switch out.Status {
-		case "", types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended:
-			return string(out.Status), nil
-		}
-		return "", faultf(audit.CauseForeign, "the status %q is unknown", out.Status)
+		return versioningOf(string(out.Status), string(out.MFADelete))
 	})
 }
 
@@ -359,7 +355,7 @@ func (s *S3) Versioning(ctx context.Context) (string, error) {
 func (s *S3) Lifecycle(ctx context.Context) ([]byte, error) {
 	q := query{
 		op: "get bucket lifecycle", object: s.URL(""), action: Actions["Lifecycle"][0],
-		root: lifecycleRoots[0], missing: "NoSuchLifecycleConfiguration",
+		root: "LifecycleConfiguration", missing: "NoSuchLifecycleConfiguration",
 	}
 	return call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) ([]byte, error) {
 		_, err := s.client.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.bucket}, opt)

@@ -30,9 +30,10 @@ func open(t *testing.T, endpoint string, change ...func(*store.S3Options)) *stor
 
 func TestContract(t *testing.T) {
 	storetest.Contract(t, storetest.Backend{
-		AnyKey: true, Versions: true, Config: true, Tags: true, Remote: true, Many: 2003,
+		AnyKey: true, Versions: true, Config: true, Settings: true, Tags: true, Remote: true, Many: 205,
 		Open: func(t *testing.T, c storetest.Contents) (store.Bucket, func() string) {
 			f := storetest.NewFake(atNoon)
+			f.SetPageSize(10)
 			f.CreateBucket("backups").SetContents(c)
 			return open(t, f.URL(t)), f.Digest
 		},

@@ -23,8 +23,11 @@ type Format func(w io.Writer, r audit.Report, o Options) error
 
 // Formats are all formats by the name that --output takes.
 var Formats = map[string]Format{
-	"json": JSON,
-	"text": Text,
+	"html":     HTML,
+	"json":     JSON,
+	"markdown": Markdown,
+	"nagios":   Nagios,
+	"text":     Text,
 }
 
 // Names lists the formats.

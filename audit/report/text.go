@@ -2,10 +2,8 @@ package report
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"backstop/audit"
@@ -16,14 +14,19 @@ import (
 // and as the last line the verdict.
 func Text(w io.Writer, r audit.Report, o Options) error {
 	t := &text{w: bufio.NewWriter(w), Options: o}
-	for _, s := range r.Stores {
+	for _, s := range shown(r, o) {
 		t.store(s)
 	}
-	t.buckets(r.Stores)
+	for _, b := range buckets(r.Stores) {
+		t.line("bucket         %s", Printable(b.name))
+		for _, f := range b.findings {
+			t.finding(f)
+		}
+	}
 	for _, p := range r.Problems {
 		t.problem(p)
 	}
-	t.last(r)
+	t.line("%s: %s", t.colored(r.Verdict, string(r.Verdict)), summary(r)) // the line that a hurried reader looks at
 	return t.w.Flush()
 }
 
@@ -38,31 +41,10 @@ func (t *text) line(format string, args ...any) {
 
 // store writes one store. The first word is its state.
 func (t *text) store(s audit.StoreReport) {
-	own := ofStore(s.Findings)
-	if t.Quiet && s.Verdict == audit.OK {
-		return
-	}
-	state := s.State.Name
-	if s.State.RestorePending {
-		state += "+restore-pending"
-	}
-	t.line("%s  %s  %s  %s", t.colored(s.Verdict, fmt.Sprintf("%-13s", state)), t.colored(s.Verdict, fmt.Sprintf("%-8s", s.Verdict)), Printable(s.Store.URL), snapshots(s))
-	for _, f := range own {
+	t.line("%s  %s  %s  %s", t.colored(s.Verdict, fmt.Sprintf("%-13s", stateName(s))), t.colored(s.Verdict, fmt.Sprintf("%-8s", s.Verdict)), Printable(s.Store.URL), snapshots(s))
+	for _, f := range ofStore(s.Findings) {
 		t.finding(f)
 	}
-}
-
-// snapshots says how many there are, and how old the newest is.
-func snapshots(s audit.StoreReport) string {
-	for _, u := range s.Unseen {
-		if u.Fact == audit.FactListing {
-			return "snapshots not seen"
-		}
-	}
-	if s.Newest == nil {
-		return "no snapshots"
-	}
-	return fmt.Sprintf("%s, newest %s (%s ago)", audit.Plural(s.Snapshots, "snapshot"), audit.Stamp(s.Newest.At), audit.Span(s.Judged.Sub(s.Newest.At)))
 }
 
 func (t *text) finding(f audit.Finding) {
@@ -97,79 +79,12 @@ func subject(f audit.Finding) string {
 	return s
 }
 
-// buckets writes what concerns a whole bucket once, and not under each of its
-// stores.
-func (t *text) buckets(stores []audit.StoreReport) {
-	type key struct{ bucket, rule, message string }
-	seen := map[key]int{}
-	var order []key
-	first := map[key]audit.Finding{}
-	for _, s := range stores {
-		for _, f := range s.Findings {
-			if f.Scope != "bucket" {
-				continue
-			}
-			k := key{s.Store.Bucket, f.Rule, f.Message}
-			if seen[k]++; seen[k] == 1 {
-				order = append(order, k)
-				first[k] = f
-			}
-		}
-	}
-	slices.SortStableFunc(order, func(a, b key) int { return cmp.Compare(a.bucket, b.bucket) })
-	last := ""
-	for i, k := range order {
-		if i == 0 || k.bucket != last {
-			t.line("bucket         %s", Printable(k.bucket))
-			last = k.bucket
-		}
-		f := first[k]
-		if seen[k] > 1 {
-			f.Message += fmt.Sprintf(" (concerns %d stores)", seen[k])
-		}
-		t.finding(f)
-	}
-}
-
-func ofStore(found []audit.Finding) []audit.Finding {
-	var own []audit.Finding
-	for _, f := range found {
-		if f.Scope != "bucket" {
-			own = append(own, f)
-		}
-	}
-	return own
-}
-
 func (t *text) problem(p audit.Problem) {
 	t.line("%s  %s", t.colored(audit.VerdictUnknown, "not audited  "), Printable(p.Target))
 	t.prose("    ", "    ", Printable(p.Message))
 	if p.Do != "" {
 		t.prose("    do 1. ", "          ", Printable(p.Do))
 	}
-}
-
-// last writes the line that a hurried reader looks at.
-func (t *text) last(r audit.Report) {
-	var counts []string
-	for _, s := range []audit.Severity{audit.Critical, audit.Unsure, audit.Warning, audit.Info} {
-		n := 0
-		for _, st := range r.Stores {
-			for _, f := range st.Findings {
-				if f.Severity == s {
-					n++
-				}
-			}
-		}
-		if n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	found := "nothing found"
-	if len(counts) > 0 {
-		found = "found " + strings.Join(counts, ", ")
-	}
-	t.line("%s: %s; checked %d of %s", t.colored(r.Verdict, string(r.Verdict)), found, r.Checked, audit.Plural(r.Total, "store"))
 }
 
 // prose writes text wrapped at the width, with an indent of its own for the

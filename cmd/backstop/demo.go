@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"backstop/audit"
 	"backstop/rules/lifecycle"
 	"backstop/store/etcdmanager"
 	"backstop/store/storetest"
@@ -79,6 +81,11 @@ func newIncident(p *program) (*incident, func(), error) {
 	d.fake = storetest.NewFake(func() time.Time { return d.clock })
 	d.bucket = d.fake.CreateBucket(demoBucket)
 	d.bucket.SetVersioning("Enabled")
+	d.bucket.Configure(storetest.Settings{
+		ObjectLock:        &audit.ObjectLock{},
+		PublicAccessBlock: &audit.PublicAccessBlock{BlockPublicACLs: true, IgnorePublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true},
+		Encryption:        "AES256",
+	})
 	d.bucket.Fill(healthy)
 	for _, f := range append(healthy, reset...) {
 		kind, name := etcdmanager.Classify(f.Key[len(demoStore)+1:])
@@ -245,12 +252,22 @@ func (d *incident) world() etcdmanager.World {
 	return w
 }
 
+// metaOf is the meta file of a snapshot that is taken at a time: that of the
+// archive, with another time in it.
+func (d *incident) metaOf(at time.Time) []byte {
+	info, err := etcdmanager.ParseMeta(d.meta)
+	if err != nil {
+		return d.meta
+	}
+	return bytes.Replace(d.meta, fmt.Append(nil, info.Timestamp.Unix()), fmt.Append(nil, at.Unix()), 1)
+}
+
 // backup writes a snapshot, and once an hour thins the older ones.
 func (d *incident) backup(body []byte) {
 	d.taken++
 	name := etcdmanager.FormatName(d.clock, d.taken)
 	d.put(name+"/"+etcdmanager.DataFile, body)
-	d.put(name+"/"+etcdmanager.MetaFile, d.meta)
+	d.put(name+"/"+etcdmanager.MetaFile, d.metaOf(d.clock))
 	d.names = append(d.names, name)
 	if d.clock.Sub(d.cleaned) < time.Hour {
 		return

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ etcd-cluster-spec, and it was at that command that clusters were lost.
 
 It judges the listing, the control files and the queue, and nothing else: GO for
 a store that is running, bootstrapping or uninitialised with an empty queue,
-CANNOT TELL if one of them was not seen, else NO GO.
+CANNOT TELL if one of them was not seen, else NO GO. Stores that the configuration
+calls a replica or an archive are skipped.
 
 Exit status: 0 GO, 2 NO GO, 3 CANNOT TELL.
 `,
@@ -53,21 +55,23 @@ func (p *program) gate(ctx context.Context, args []string, o *options) error {
 	r := p.judge(sights, problems, set, at, o.replay != "")
 	queued := map[string]int{}
 	for _, s := range sights {
-		queued[s.Observation.Store.URL] = len(s.Observation.Queue.Value)
+		queued[s.Observation.Store.ID()] = len(s.Observation.Queue.Value)
 	}
 	go_, blocked, unsure := 0, 0, len(problems)
 	for _, s := range r.Stores {
-		word, why := passes(s, queued[s.Store.URL])
+		word, why := passes(s, queued[s.Store.ID()])
 		switch word {
 		case "GO":
 			go_++
 		case "NO GO":
 			blocked++
+		case "SKIPPED":
 		default:
 			unsure++
 		}
 		fmt.Fprintf(p.stdout, "%-11s  %s  %s: %s\n", word, s.State.Name, report.Printable(s.Store.URL), report.Printable(why))
 	}
+	p.beyondGate(r)
 	for _, pr := range problems {
 		fmt.Fprintf(p.stdout, "%-11s  %s: %s\n", "CANNOT TELL", report.Printable(pr.Target), report.Printable(pr.Message))
 	}
@@ -83,12 +87,32 @@ func (p *program) gate(ctx context.Context, args []string, o *options) error {
 	return nil
 }
 
+// beyondGate mentions what the gate does not judge and a person would want to
+// know before changing anything.
+func (p *program) beyondGate(r audit.Report) {
+	for _, s := range r.Stores {
+		for _, f := range s.Findings {
+			if f.Severity == audit.Critical && !strings.HasPrefix(f.Rule, "control/") && !strings.HasPrefix(f.Rule, "queue/") {
+				fmt.Fprintf(p.stdout, "%-11s  %s: %s: %s\n", "but", report.Printable(s.Store.URL), f.Rule, report.Printable(f.Message))
+			}
+		}
+	}
+}
+
 // passes judges one store for the gate.
 func passes(s audit.StoreReport, queued int) (word, why string) {
+	if s.Role != "" {
+		return "SKIPPED", "it is configured as " + string(s.Role) + ": kops writes nothing there, and no etcd-manager reads it"
+	}
 	switch etcdmanager.State(s.State.Name) {
 	case etcdmanager.Running, etcdmanager.Bootstrapping, etcdmanager.Uninitialised, etcdmanager.Unknown:
 	default:
 		return "NO GO", "the store is " + s.State.Name
+	}
+	for _, f := range s.Findings {
+		if f.Rule == "audit/store-vanished" && f.Severity == audit.Critical {
+			return "NO GO", f.Message
+		}
 	}
 	if queued > 0 {
 		return "NO GO", audit.Plural(queued, "command") + " queued: the restart that follows an update would run it"
@@ -102,5 +126,8 @@ func passes(s audit.StoreReport, queued int) (word, why string) {
 	if s.State.Name == string(etcdmanager.Unknown) {
 		return "CANNOT TELL", "nothing tells a new cluster from one that lost its files"
 	}
-	return "GO", "both control files are as they should be, the queue is empty"
+	if s.State.Name == string(etcdmanager.Running) {
+		return "GO", "both control files are there, the queue is empty"
+	}
+	return "GO", "nothing shows an earlier cluster that could be lost, the queue is empty"
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"strings"
+	"fmt"
+	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 
 	"backstop/audit"
 	"backstop/store"
@@ -28,150 +28,56 @@ type sight struct {
 	Policy      audit.Policy       `json:"policy"`
 }
 
-// targets are the STOREs of the command line, else the configuration's, else
-// kops's state store.
-func (p *program) targets(args []string, o *options) ([]target, error) {
-	policy := audit.DefaultPolicy()
-	var c config
-	if o.config != "" {
-		var err error
-		if c, err = readConfig(o.config); err != nil {
-			return nil, err
-		}
-		policy = c.Defaults.policy(policy)
-	}
-	if o.interval != "" {
-		d, err := parseDuration(o.interval)
-		if err != nil || d == 0 {
-			return nil, usagef("--interval: %q is not a length of time; want one such as 15m", o.interval)
-		}
-		policy.Interval = d
-	}
-	if len(args) == 0 && len(c.Stores) == 0 {
-		if kops, ok := p.env("KOPS_STATE_STORE"); ok && kops != "" {
-			args = []string{kops}
-		}
-	}
-	var ts []target
-	for _, a := range args {
-		if _, err := store.ParseTarget(a); err != nil {
-			return nil, &failure{status: exitUsage, err: err}
-		}
-		ts = append(ts, target{policy: policy, configTarget: configTarget{
-			URL: a, Region: o.region, Profile: o.profile, EndpointURL: o.endpoint, ForcePathStyle: o.pathStyle,
-		}})
-	}
-	if len(args) > 0 {
-		return ts, nil
-	}
-	for _, t := range c.Stores {
-		ts = append(ts, target{configTarget: t.or(o), policy: t.policy(policy), namedBy: "configuration"})
-	}
-	if len(ts) == 0 {
-		return nil, &failure{status: exitUsage, err: errors.New("no STORE: want s3://BUCKET[/PREFIX] or a directory"),
-			hint: "or give --config with stores, or set KOPS_STATE_STORE"}
-	}
-	return ts, nil
-}
-
-// or gives the target with the flags that were set in place of the file's.
-func (t configTarget) or(o *options) configTarget {
-	pick := func(flag, file string) string {
-		if flag != "" {
-			return flag
-		}
-		return file
-	}
-	t.Region, t.Profile, t.EndpointURL = pick(o.region, t.Region), pick(o.profile, t.Profile), pick(o.endpoint, t.EndpointURL)
-	t.ForcePathStyle = t.ForcePathStyle || o.pathStyle
-	return t
-}
-
 // look observes every store of every target. Places without a store to report
 // on come back as problems.
 func (p *program) look(ctx context.Context, ts []target, o *options) ([]sight, []audit.Problem, error) {
-	var sights []sight
 	var problems []audit.Problem
-	seen := map[string]bool{}
+	var opened []target
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o)}
 	for _, t := range ts {
-		found, problem, err := p.lookAt(ctx, t, o)
+		b, prefix, err := p.open(ctx, t, o)
 		if err != nil {
-			return nil, nil, err
+			problems = append(problems, store.Problem(t.URL, err))
+			continue
 		}
-		if problem != nil {
-			problems = append(problems, *problem)
-		}
-		for _, s := range found {
-			// Two arguments may lead to one store.
-			id := s.Observation.Store.Endpoint + "\x00" + s.Observation.Store.URL
-			if !seen[id] {
-				seen[id] = true
-				sights = append(sights, s)
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
+		opened = append(opened, t)
+		survey.Places = append(survey.Places, store.Place{URL: t.URL, Bucket: b, Prefix: prefix, NamedBy: t.namedBy})
 	}
-	return sights, problems, nil
-}
-
-func (p *program) lookAt(ctx context.Context, t target, o *options) ([]sight, *audit.Problem, error) {
-	b, prefix, err := p.open(ctx, t, o)
+	survey.Open = func(ctx context.Context, bucket string, like int) (store.Bucket, error) {
+		t := opened[like]
+		t.URL, t.Region = "s3://"+bucket, ""
+		b, _, err := p.open(ctx, t, o)
+		return b, err
+	}
+	seen, more, err := survey.Run(ctx)
 	if err != nil {
-		return nil, problemOf(t, err), nil
+		return nil, nil, err
 	}
-	roots, err := store.Discover(ctx, b, prefix)
-	if cerr := ctx.Err(); cerr != nil {
-		return nil, nil, cerr
+	sights := make([]sight, len(seen))
+	for i, s := range seen {
+		sights[i] = sight{Observation: s.Observation, Policy: opened[s.Place].policy}
+		s.Observation.Store.Endpoint = masked(s.Observation.Store.Endpoint)
 	}
-	var e *store.Error
-	switch {
-	case err == nil && len(roots) == 0 && t.namedBy == "":
-		return nil, noStore(t), nil
-	case errors.As(err, &e) && e.Cause == audit.CauseCredentials,
-		errors.As(err, &e) && e.Cause == audit.CauseNoBucket && t.namedBy == "":
-		return nil, problemOf(t, err), nil
-	}
-	bucket := store.ObserveBucket(ctx, b)
-	if err != nil {
-		// What cannot be listed is still reported on: the control files may
-		// tell something, and the refusals belong in the report.
-		s := t.store(b, prefix)
-		o := store.ObserveUnlisted(ctx, b, bucket, s, p.now, err)
-		o.Usage.Add(b.Usage())
-		return []sight{{Observation: o, Policy: t.policy}}, nil, ctx.Err()
-	}
-	if len(roots) == 0 {
-		roots = []string{prefix} // it has vanished, and the rules say so
-	}
-	sights := make([]sight, len(roots))
-	var g errgroup.Group
-	g.SetLimit(o.concurrency)
-	for i, at := range roots {
-		g.Go(func() error {
-			sights[i] = sight{Observation: store.Observe(ctx, b, bucket, t.store(b, at), p.now), Policy: t.policy}
-			return nil
-		})
-	}
-	_ = g.Wait() // Observe never fails
-	addUsage(sights, b.Usage())
-	return sights, nil, ctx.Err()
+	return sights, append(problems, more...), nil
 }
 
-// addUsage gives what the bucket's own documents and the discovery cost to the
-// first store, so that the run's total is whole.
-func addUsage(sights []sight, u audit.Usage) {
-	if len(sights) > 0 {
-		sights[0].Observation.Usage.Add(u)
+// progress tells on a terminal how many stores have been looked at, where there
+// are many.
+func (p *program) progress(*options) func(done, of int) {
+	f, isFile := p.stderr.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return nil
 	}
-}
-
-// store names the store at a root.
-func (t target) store(b store.Bucket, at string) audit.Store {
-	s := store.StoreAt(b, at)
-	s.NamedBy = t.namedBy
-	return s
+	return func(done, of int) {
+		if of < 10 {
+			return
+		}
+		end := ""
+		if done == of {
+			end = "\r\x1b[K"
+		}
+		fmt.Fprintf(p.stderr, "\rlooked at %d of %d stores%s", done, of, end)
+	}
 }
 
 // open opens the bucket of a target and gives the key prefix to look below.
@@ -197,35 +103,12 @@ func (p *program) open(ctx context.Context, t target, o *options) (store.Bucket,
 	return b, at.Prefix, nil
 }
 
-func noStore(t target) *audit.Problem {
-	return &audit.Problem{Target: t.URL, Cause: audit.CauseNoStore,
-		Message: "there is no etcd-manager backup store below " + t.URL + ": no control/etcd-cluster-created, control/etcd-cluster-spec, and no dated snapshot",
-		Do:      "Check the bucket and the prefix; kops keeps stores at s3://STATE-STORE/CLUSTER/backups/etcd/NAME unless backupStore in `kops get cluster -o yaml` says otherwise."}
-}
-
-func problemOf(t target, err error) *audit.Problem {
-	pr := &audit.Problem{Target: t.URL, Cause: audit.CauseOther, Message: err.Error()}
-	var e *store.Error
-	if errors.As(err, &e) {
-		pr.Cause = e.Cause
-	} else {
-		pr.Cause = audit.CauseCredentials // the SDK's configuration, as a profile that does not exist
-	}
-	switch {
-	case !strings.HasPrefix(t.URL, "s3://"):
-	case pr.Cause == audit.CauseNoBucket:
-		pr.Do = "Check the name, and --endpoint-url if the bucket is not on AWS."
-	case pr.Cause == audit.CauseCredentials:
-		pr.Do = "Give backstop valid credentials: AWS_PROFILE or --profile, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role; `aws sts get-caller-identity` shows whether they work."
-	}
-	return pr
-}
-
 // judge makes the report.
 func (p *program) judge(sights []sight, problems []audit.Problem, set audit.Ruleset, at time.Time, recorded bool) audit.Report {
 	var reports []audit.StoreReport
 	latest := at
-	for _, s := range sights {
+	times := make([]time.Time, len(sights))
+	for i, s := range sights {
 		now := at
 		if now.IsZero() {
 			clock := p.now().UTC()
@@ -237,7 +120,10 @@ func (p *program) judge(sights []sight, problems []audit.Problem, set audit.Rule
 		if now.After(latest) {
 			latest = now
 		}
-		reports = append(reports, audit.Judge(set, s.Observation, s.Policy, now))
+		times[i] = now
+	}
+	for i, s := range ready(sights, times) {
+		reports = append(reports, audit.Judge(set, s.Observation, s.Policy, times[i]))
 	}
 	if latest.IsZero() {
 		latest = p.now().UTC()
@@ -251,7 +137,10 @@ func (p *program) see(ctx context.Context, args []string, o *options) (sights []
 		if len(args) > 0 {
 			return nil, nil, usagef("--replay judges what was recorded; give no STORE with it")
 		}
-		return readRecording(o.replay, o.interval)
+		if sights, problems, err = readRecording(o.replay); err == nil {
+			sights, err = p.rejudge(sights, o)
+		}
+		return sights, problems, err
 	}
 	ts, err := p.targets(args, o)
 	if err != nil {

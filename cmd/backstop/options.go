@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"net/url"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -33,18 +33,29 @@ type options struct {
 	color       string
 	logLevel    string
 	logFormat   string
+
+	flags *pflag.FlagSet
 }
 
-// addLooking adds the flags that say where and how to look.
-func (o *options) addLooking(f *pflag.FlagSet) {
+// given reports whether a flag was given, or its variable in the environment.
+func (o *options) given(flag string) bool { return o.flags != nil && o.flags.Changed(flag) }
+
+// addReaching adds the flags that stand over what a configuration says.
+func (o *options) addReaching(f *pflag.FlagSet) {
+	o.flags = f
 	f.StringVar(&o.config, "config", "", "configuration `file` (YAML)")
 	f.StringVar(&o.endpoint, "endpoint-url", "", "S3 `URL` other than AWS's own")
 	f.StringVar(&o.region, "region", "", "`region` to ask first; a bucket's own is found by itself")
 	f.StringVar(&o.profile, "profile", "", "`profile` of the shared AWS configuration")
 	f.BoolVar(&o.pathStyle, "force-path-style", false, "put the bucket's name into the path of the URL")
+	f.StringVar(&o.interval, "interval", "", "expected backup `interval`, as in 15m (default: the configuration's, else kops's, else 15m)")
+}
+
+// addLooking adds the flags that say where and how to look.
+func (o *options) addLooking(f *pflag.FlagSet) {
+	o.addReaching(f)
 	f.IntVar(&o.concurrency, "concurrency", 8, "stores looked at at a time")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for one S3 call with its retries")
-	f.StringVar(&o.interval, "interval", "", "expected backup `interval`, as in 15m (default 15m, or the configuration's)")
 	f.StringVar(&o.replay, "replay", "", "judge the observations in `file` instead of looking")
 	f.StringVar(&o.at, "at", "", "judge as of this `time` (RFC 3339, or a date)")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
@@ -76,7 +87,7 @@ func (o *options) check() error {
 	case o.timeout <= 0:
 		return usagef("--timeout is %v, want more than 0", o.timeout)
 	case o.endpoint != "" && !isEndpoint(o.endpoint):
-		return usagef("--endpoint-url is %q, want one such as https://s3.example.org", o.endpoint)
+		return usagef("--endpoint-url is %q, want one such as https://s3.example.org", masked(o.endpoint))
 	case !slices.Contains([]string{"auto", "always", "never"}, o.color):
 		return usagef("--color is %q, want auto, always or never", o.color)
 	case !slices.Contains([]string{"text", "json"}, o.logFormat):
@@ -85,11 +96,6 @@ func (o *options) check() error {
 		return usagef("--log-level is %q, want debug, info, warn or error", o.logLevel)
 	}
 	return nil
-}
-
-func isEndpoint(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // logger writes to stderr; stdout is the report's.
@@ -121,12 +127,20 @@ func (o *options) parseAt() (time.Time, error) {
 	if o.at == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", time.DateOnly} {
-		if t, err := time.Parse(layout, o.at); err == nil {
-			return t.UTC(), nil
-		}
+	if t, ok := parseTime(o.at); ok {
+		return t, nil
 	}
 	return time.Time{}, usagef("--at is %q, want a time such as 2027-01-15T06:00:00Z, or a date", o.at)
+}
+
+// parseTime parses a time, or a date, which is its first moment in UTC.
+func parseTime(s string) (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
 }
 
 // ruleset gives all rules, or those that were asked for.
@@ -155,7 +169,7 @@ func parseDuration(s string) (time.Duration, error) {
 	if s != "" {
 		if u, ok := unit[s[len(s)-1]]; ok {
 			var n int
-			if _, err := fmt.Sscanf(s[:len(s)-1]+" ", "%d ", &n); err != nil || fmt.Sprint(n) != s[:len(s)-1] || n < 0 || n > 1000*365 {
+			if _, err := fmt.Sscanf(s[:len(s)-1]+" ", "%d ", &n); err != nil || fmt.Sprint(n) != s[:len(s)-1] || n < 0 || n > int(math.MaxInt64/u) {
 				return 0, fmt.Errorf("%q is not a length of time; want one such as 15m, 90d or 2y", s)
 			}
 			return time.Duration(n) * u, nil

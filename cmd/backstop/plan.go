@@ -52,16 +52,16 @@ func (p *program) plan(ctx context.Context, args []string, o *options) error {
 	}
 	set, _ := ruleset(nil)
 	r := p.judge(sights, problems, set, at, o.replay != "")
-	byURL := map[string]*audit.Observation{}
+	byID := map[string]*audit.Observation{}
 	for _, s := range sights {
-		byURL[s.Observation.Store.URL] = s.Observation
+		byID[s.Observation.Store.ID()] = s.Observation
 	}
 	worst := exitOK
 	for i, s := range r.Stores {
 		if i > 0 {
 			fmt.Fprintln(p.stdout)
 		}
-		if planned := planStore(p.stdout, s, byURL[s.Store.URL]); planned == exitCritical || worst == exitOK {
+		if planned := planStore(p.stdout, s, byID[s.Store.ID()]); planned == exitCritical || worst == exitOK {
 			worst = planned
 		}
 	}
@@ -83,7 +83,10 @@ func (p *program) plan(ctx context.Context, args []string, o *options) error {
 // planStore prints the plan of one store, and gives 0, 2 or 3.
 func planStore(w io.Writer, s audit.StoreReport, o *audit.Observation) int {
 	fmt.Fprintf(w, "%s  %s\n", s.State.Name, report.Printable(s.Store.URL))
-	steps := recovery.Repair(o, etcdmanager.State(s.State.Name))
+	var steps []recovery.Step
+	if s.Role == "" { // in a replica or an archive there is nothing to repair
+		steps = recovery.Repair(o, etcdmanager.State(s.State.Name))
+	}
 	for _, f := range s.Findings {
 		if f.Severity == audit.Critical {
 			fmt.Fprintf(w, "\n%s: %s\n", f.Rule, report.Printable(f.Message))

@@ -29,7 +29,7 @@ func writeRecording(name string, sights []sight, problems []audit.Problem) error
 	return nil
 }
 
-func readRecording(name, interval string) ([]sight, []audit.Problem, error) {
+func readRecording(name string) ([]sight, []audit.Problem, error) {
 	refuse := func(err error) ([]sight, []audit.Problem, error) {
 		return nil, nil, &failure{status: exitUsage, err: fmt.Errorf("replay %s: %w", name, err), hint: "--replay reads what `backstop audit --record FILE` wrote"}
 	}
@@ -49,11 +49,6 @@ func readRecording(name, interval string) ([]sight, []audit.Problem, error) {
 	for i, s := range r.Sights {
 		if s.Observation == nil {
 			return refuse(fmt.Errorf("store %d has no observation", i))
-		}
-		if interval != "" {
-			if r.Sights[i].Policy.Interval, err = parseDuration(interval); err != nil {
-				return nil, nil, usagef("--interval: %w", err)
-			}
 		}
 	}
 	return r.Sights, r.Problems, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,12 @@ func comparable(t *testing.T, r audit.Report, place string) string {
 	for i := range r.Stores {
 		r.Stores[i].Usage = audit.Usage{}
 		r.Stores[i].Store.Endpoint = ""
+		r.Stores[i].Findings = slices.DeleteFunc(r.Stores[i].Findings, func(f audit.Finding) bool { return f.Rule == "audit/provider-unverified" })
 		r.Stores[i].Observed = r.Judged
+		for j := range r.Stores[i].Findings {
+			// Commands to paste differ: aws here, rm there.
+			r.Stores[i].Findings[j].Do = make([]string, len(r.Stores[i].Findings[j].Do))
+		}
 	}
 	b, err := json.Marshal(r)
 	if err != nil {

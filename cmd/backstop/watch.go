@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"backstop/audit"
@@ -36,12 +37,12 @@ func (p *program) watch(ctx context.Context, args []string, o *auditOptions, set
 func (p *program) changes(before, now audit.Report) {
 	old := map[string]audit.StoreReport{}
 	for _, s := range before.Stores {
-		old[s.Store.URL] = s
+		old[s.Store.ID()] = s
 	}
 	at := now.Judged.UTC().Format("15:04:05Z")
 	for _, s := range now.Stores {
-		was, known := old[s.Store.URL]
-		delete(old, s.Store.URL)
+		was, known := old[s.Store.ID()]
+		delete(old, s.Store.ID())
 		if !known {
 			was.State.Name = "not seen before"
 		}
@@ -54,10 +55,13 @@ func (p *program) changes(before, now audit.Report) {
 		}
 		p.findingsChanged(at, was.Findings, s.Findings)
 	}
-	for url := range old {
-		fmt.Fprintf(p.stdout, "%s  gone: %s\n", at, report.Printable(url))
+	for _, s := range old {
+		fmt.Fprintf(p.stdout, "%s  gone: %s\n", at, report.Printable(s.Store.URL))
 	}
 	for _, pr := range now.Problems {
+		if slices.Contains(before.Problems, pr) {
+			continue
+		}
 		fmt.Fprintf(p.stdout, "%s  not audited: %s: %s\n", at, report.Printable(pr.Target), report.Printable(pr.Message))
 	}
 }

@@ -241,7 +241,7 @@ func (r repair) restart() Step {
 func (r repair) check() Step {
 	return Step{
 		Do:       "Watch until the state is running and a new snapshot has appeared, which takes at most two backup intervals. Only then lift the freeze.",
-		Commands: []string{"backstop audit --watch 10s " + quote(r.o.Store.URL)},
+		Commands: []string{r.sh.backstop("audit --watch 10s")},
 	}
 }
 
@@ -264,8 +264,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// quote makes s one word of a POSIX shell.
-func quote(s string) string {
+// Quote makes s one word of a POSIX shell.
+func Quote(s string) string {
 	safe := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c)
 	}

@@ -110,8 +110,8 @@ func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"s3://kops/a-b_c.d": "s3://kops/a-b_c.d", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "a\nb": "'a\nb'", "~": "'~'",
 	} {
-		if got := quote(in); got != want {
-			t.Errorf("quote(%q) = %s, want %s", in, got, want)
+		if got := Quote(in); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
 		}
 	}
 }

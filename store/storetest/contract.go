@@ -27,6 +27,25 @@ type Contents struct {
 	Versioning string
 	// Lifecycle is the lifecycle configuration as XML; nil for none.
 	Lifecycle []byte
+	// Settings is the rest of the bucket's configuration.
+	Settings Settings
+}
+
+// Settings are what a bucket says of itself besides versioning and lifecycle.
+// The zero value is a bucket of which nothing was ever set.
+type Settings struct {
+	MFADelete         bool
+	ObjectLock        *audit.ObjectLock
+	PublicAccessBlock *audit.PublicAccessBlock
+	PublicPolicy      *bool
+	Encryption        string
+	Uploads           []Upload
+}
+
+// An Upload is a multipart upload that was begun and not finished.
+type Upload struct {
+	Key   string
+	Begun time.Time
 }
 
 // A Backend makes the buckets that [Contract] looks at, and says what they can
@@ -43,6 +62,9 @@ type Backend struct {
 	Versions bool
 	// Config says that the bucket's versioning and lifecycle can be set.
 	Config bool
+	// Settings says that the bucket's Settings can be set, and are told as AWS
+	// does.
+	Settings bool
 	// Tags says that objects can have tags.
 	Tags bool
 	// Remote says that calls make requests, which Usage counts.
@@ -266,8 +288,8 @@ var contract = []clause{
 		name:     "a bucket without configuration",
 		contents: objects("a"),
 		test: func(t *testing.T, _ Backend, b store.Bucket) {
-			if got, err := b.Versioning(t.Context()); err != nil || got != "" {
-				t.Errorf("versioning: got %q, %v, want none", got, err)
+			if got, err := b.Versioning(t.Context()); err != nil || got != (store.Versioning{}) {
+				t.Errorf("versioning: got %+v, %v, want none", got, err)
 			}
 			if got, err := b.Lifecycle(t.Context()); !errors.Is(err, store.ErrMissing) {
 				t.Errorf("lifecycle: got %q, %v, want ErrMissing", got, err)
@@ -288,12 +310,79 @@ var contract = []clause{
 			return Contents{Versioning: "Suspended", Lifecycle: []byte(lifecycleXML)}
 		},
 		test: func(t *testing.T, _ Backend, b store.Bucket) {
-			if got, err := b.Versioning(t.Context()); err != nil || got != "Suspended" {
-				t.Errorf("versioning: got %q, %v", got, err)
+			if got, err := b.Versioning(t.Context()); err != nil || got != (store.Versioning{Status: "Suspended"}) {
+				t.Errorf("versioning: got %+v, %v", got, err)
 			}
 			got, err := b.Lifecycle(t.Context())
 			if err != nil || !bytes.Contains(got, []byte("<ID>prune</ID>")) || !bytes.Contains(got, []byte("<Days>30</Days>")) {
 				t.Errorf("lifecycle: got %q, %v", got, err)
+			}
+		},
+	},
+	{
+		name:     "a bucket of which nothing else was ever set",
+		needs:    func(be Backend) bool { return be.Settings },
+		contents: objects("a"),
+		test: func(t *testing.T, _ Backend, b store.Bucket) {
+			for name, err := range settingErrors(t.Context(), b) {
+				if !errors.Is(err, store.ErrMissing) {
+					t.Errorf("%s: got %v, want ErrMissing", name, err)
+				}
+				wantError(t, err)
+			}
+			if got, err := b.Uploads(t.Context(), ""); err != nil || got != (audit.Uploads{}) {
+				t.Errorf("uploads: got %+v, %v, want none", got, err)
+			}
+		},
+	},
+	{
+		name:     "a bucket with all its settings",
+		needs:    func(be Backend) bool { return be.Settings },
+		contents: func(Backend) Contents { return Contents{Versioning: "Enabled", Settings: allSettings} },
+		test: func(t *testing.T, _ Backend, b store.Bucket) {
+			if got, err := b.Versioning(t.Context()); err != nil || got != (store.Versioning{Status: "Enabled", MFADelete: true}) {
+				t.Errorf("versioning: got %+v, %v", got, err)
+			}
+			if got, err := b.ObjectLock(t.Context()); err != nil || got != *allSettings.ObjectLock {
+				t.Errorf("object lock: got %+v, %v", got, err)
+			}
+			if got, err := b.PublicAccessBlock(t.Context()); err != nil || got != *allSettings.PublicAccessBlock {
+				t.Errorf("public access block: got %+v, %v", got, err)
+			}
+			if got, err := b.PolicyStatus(t.Context()); err != nil || !got {
+				t.Errorf("policy status: got %t, %v", got, err)
+			}
+			if got, err := b.Encryption(t.Context()); err != nil || got != "aws:kms" {
+				t.Errorf("encryption: got %q, %v", got, err)
+			}
+			first, second := allSettings.Uploads[0].Begun, allSettings.Uploads[1].Begun
+			for prefix, want := range map[string]audit.Uploads{
+				"": {Count: 2, Oldest: second}, "a/": {Count: 1, Oldest: first}, "a/1": {Count: 1, Oldest: first}, "c": {},
+			} {
+				if got, err := b.Uploads(t.Context(), prefix); err != nil || got != want {
+					t.Errorf("uploads of %q: got %+v, %v, want %+v", prefix, got, err, want)
+				}
+			}
+			if got, err := collect(b.ListVersions(t.Context(), "")); err != nil || len(got) > 0 {
+				t.Errorf("an upload is no object: got %+v, %v", got, err)
+			}
+		},
+	},
+	{
+		name:  "settings that let everything be",
+		needs: func(be Backend) bool { return be.Settings },
+		contents: func(Backend) Contents {
+			return Contents{Versioning: "Enabled", Settings: Settings{ObjectLock: &audit.ObjectLock{}, PublicAccessBlock: &audit.PublicAccessBlock{}, PublicPolicy: new(bool)}}
+		},
+		test: func(t *testing.T, _ Backend, b store.Bucket) {
+			if got, err := b.ObjectLock(t.Context()); err != nil || got != (audit.ObjectLock{}) {
+				t.Errorf("object lock without retention: got %+v, %v", got, err)
+			}
+			if got, err := b.PublicAccessBlock(t.Context()); err != nil || got != (audit.PublicAccessBlock{}) {
+				t.Errorf("public access block of nothing: got %+v, %v", got, err)
+			}
+			if got, err := b.PolicyStatus(t.Context()); err != nil || got {
+				t.Errorf("policy status: got %t, %v", got, err)
 			}
 		},
 	},
@@ -399,6 +488,31 @@ var contract = []clause{
 	},
 }
 
+// allSettings has every setting, none with a value that a zero could pass for.
+var allSettings = Settings{
+	MFADelete:         true,
+	ObjectLock:        &audit.ObjectLock{Mode: "GOVERNANCE", Retention: 14 * audit.Day},
+	PublicAccessBlock: &audit.PublicAccessBlock{BlockPublicACLs: true, BlockPublicPolicy: true, RestrictPublicBuckets: true},
+	PublicPolicy:      &yes,
+	Encryption:        "aws:kms",
+	Uploads: []Upload{
+		{Key: "a/1", Begun: time.Date(2025, 12, 24, 18, 0, 0, 0, time.UTC)},
+		{Key: "b c+%", Begun: time.Date(2025, 11, 5, 6, 7, 8, 0, time.UTC)},
+	},
+}
+
+var yes = true
+
+// settingErrors asks for each setting that can be missing.
+func settingErrors(ctx context.Context, b store.Bucket) map[string]error {
+	errs := map[string]error{}
+	_, errs["object lock"] = b.ObjectLock(ctx)
+	_, errs["public access block"] = b.PublicAccessBlock(ctx)
+	_, errs["policy status"] = b.PolicyStatus(ctx)
+	_, errs["encryption"] = b.Encryption(ctx)
+	return errs
+}
+
 func keysFor(be Backend) []string {
 	if be.AnyKey {
 		return append(slices.Clone(oddKeys), hardKeys...)
@@ -482,5 +596,5 @@ func lookThrough(t *testing.T, b store.Bucket) string {
 	os, lerr := collect(b.List(t.Context(), store.ListInput{}))
 	v, verr := b.Versioning(t.Context())
 	l, cerr := b.Lifecycle(t.Context())
-	return fmt.Sprint(vs, err, os, lerr, v, verr, string(l), cerr)
+	return fmt.Sprint(vs, err, os, lerr, v, verr, string(l), cerr, settingErrors(t.Context(), b))
 }

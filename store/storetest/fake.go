@@ -32,13 +32,14 @@ type Fake struct {
 	asked     map[string]int // how often, by method and URL
 	fault     func(Request) *Fault
 	anonymous bool
+	pageSize  int
 	closed    chan struct{}
 }
 
 // NewFake makes an S3 without buckets, whose clock is clock: it gives the Date
 // of answers, and LastModified to what is put.
 func NewFake(clock func() time.Time) *Fake {
-	return &Fake{clock: clock, buckets: map[string]*Bucket{}, asked: map[string]int{}, closed: make(chan struct{})}
+	return &Fake{clock: clock, buckets: map[string]*Bucket{}, asked: map[string]int{}, pageSize: 1000, closed: make(chan struct{})}
 }
 
 // Start serves the fake on a free port of the loopback interface and gives its
@@ -82,6 +83,14 @@ func (f *Fake) AllowAnonymous() {
 	f.anonymous = true
 }
 
+// SetPageSize sets how many entries a page of a listing has at most. It is 1000
+// as in S3 until it is set.
+func (f *Fake) SetPageSize(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pageSize = n
+}
+
 // CreateBucket makes an empty bucket that was never versioned, in us-east-1.
 // One of that name that exists is replaced.
 func (f *Fake) CreateBucket(name string) *Bucket {
@@ -120,6 +129,7 @@ type Bucket struct {
 	made       int                   // versions so far, for their ids
 	versioning string
 	lifecycle  []byte
+	settings   Settings
 	region     string
 	denied     map[string]bool // IAM actions and operations
 	listOnly   *string
@@ -239,6 +249,15 @@ func (b *Bucket) SetContents(c Contents) {
 	}
 	b.SetVersioning(c.Versioning)
 	b.SetLifecycle(c.Lifecycle)
+	b.Configure(c.Settings)
+}
+
+// Configure sets what the bucket says of itself besides versioning and
+// lifecycle. The fake does not act on it.
+func (b *Bucket) Configure(s Settings) {
+	b.fake.mu.Lock()
+	defer b.fake.mu.Unlock()
+	b.settings = s
 }
 
 // DeleteVersion removes one version, or one delete marker, for good.
@@ -330,7 +349,7 @@ func (b *Bucket) Dump() string {
 
 func (b *Bucket) dump() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s versioning=%q lifecycle=%q\n", b.name, b.versioning, b.lifecycle)
+	fmt.Fprintf(&s, "%s versioning=%q lifecycle=%q settings=%+v\n", b.name, b.versioning, b.lifecycle, b.settings)
 	for _, key := range b.sorted("") {
 		for _, v := range b.keys[key] {
 			fmt.Fprintf(&s, "%q %s %s %d bytes %s class=%q tags=%q marker=%t\n",

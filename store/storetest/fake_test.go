@@ -62,8 +62,8 @@ func TestUnknown(t *testing.T) {
 	before := f.Digest()
 	requests := []string{"GET /", "GET /b", "POST /b?delete", "PUT /b", "DELETE /b", "PUT /c", "PUT /b/k", "PUT /b/new", "DELETE /b/k", "POST /b/k?uploads", "PATCH /b/k", "OPTIONS /b/k"}
 	for _, sub := range []string{
-		"acl", "policy", "policyStatus", "encryption", "replication", "publicAccessBlock", "object-lock", "ownershipControls", "cors", "website", "logging",
-		"notification", "tagging", "uploads", "analytics", "inventory", "metrics", "intelligent-tiering", "accelerate", "requestPayment", "lifecycle&versioning",
+		"acl", "policy", "replication", "ownershipControls", "cors", "website", "logging", "uploads&delimiter=/", "uploads&key-marker=a", "encryption&policyStatus",
+		"notification", "tagging", "analytics", "inventory", "metrics", "intelligent-tiering", "accelerate", "requestPayment", "lifecycle&versioning",
 		"list-type=1", "list-type=2&fetch-owner=true", "versions&delimiter=/", "location&x-id=GetBucketAcl",
 	} {
 		requests = append(requests, "GET /b?"+sub)

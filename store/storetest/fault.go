@@ -129,7 +129,6 @@ func (f *Fault) foreign(c *call) {
 
 var (
 	nextElements = regexp.MustCompile(`<Next(ContinuationToken|KeyMarker|VersionIdMarker)>[^<]*</[^>]*>`)
-	entries      = regexp.MustCompile(`(?s)<(Contents|Version|DeleteMarker)>.*</(Contents|Version|DeleteMarker)>`)
 	truncated    = regexp.MustCompile(`<IsTruncated>[^<]*</IsTruncated>`)
 )
 
@@ -138,6 +137,9 @@ var (
 func (f *Fault) page(c *call, token string) {
 	for _, p := range []string{"continuation-token", "key-marker", "version-id-marker"} {
 		c.req.Query.Del(p)
+	}
+	if f.Kind == EmptyPages {
+		c.req.Query.Set("max-keys", "0")
 	}
 	c.status = http.StatusOK
 	next := ""
@@ -155,9 +157,6 @@ func (f *Fault) page(c *call, token string) {
 		next = ""
 	}
 	c.body = nextElements.ReplaceAll(c.body, nil)
-	if f.Kind == EmptyPages {
-		c.body = entries.ReplaceAll(c.body, nil)
-	}
 	c.body = truncated.ReplaceAll(c.body, []byte("<IsTruncated>true</IsTruncated>"+next))
 }
 

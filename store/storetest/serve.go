@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"backstop/audit"
 )
 
 // defaultRegion is where buckets live unless SetRegion moves them.
@@ -46,19 +48,27 @@ type operation struct {
 // query parameter that names a sub-resource. List has no calls of other kinds
 // than the auditor's.
 var operations = map[string]operation{
-	"HEAD bucket":           {"HeadBucket", "s3:ListBucket", nil, (*call).headBucket},
-	"GET bucket list-type":  {"ListObjectsV2", "s3:ListBucket", []string{"prefix", "delimiter", "start-after", "continuation-token", "max-keys", "encoding-type"}, (*call).listObjects},
-	"GET bucket versions":   {"ListObjectVersions", "s3:ListBucketVersions", []string{"prefix", "key-marker", "version-id-marker", "max-keys", "encoding-type"}, (*call).listVersions},
-	"GET bucket versioning": {"GetBucketVersioning", "s3:GetBucketVersioning", nil, (*call).getVersioning},
-	"GET bucket lifecycle":  {"GetBucketLifecycleConfiguration", "s3:GetLifecycleConfiguration", nil, (*call).getLifecycle},
-	"GET bucket location":   {"GetBucketLocation", "s3:GetBucketLocation", nil, (*call).getLocation},
-	"GET object":            {"GetObject", "s3:GetObject", []string{"versionId"}, (*call).getObject},
-	"HEAD object":           {"HeadObject", "s3:GetObject", []string{"versionId"}, (*call).getObject},
-	"GET object tagging":    {"GetObjectTagging", "s3:GetObjectTagging", []string{"versionId"}, (*call).getTagging},
+	"HEAD bucket":                  {"HeadBucket", "s3:ListBucket", nil, (*call).headBucket},
+	"GET bucket list-type":         {"ListObjectsV2", "s3:ListBucket", []string{"prefix", "delimiter", "start-after", "continuation-token", "max-keys", "encoding-type"}, (*call).listObjects},
+	"GET bucket versions":          {"ListObjectVersions", "s3:ListBucketVersions", []string{"prefix", "key-marker", "version-id-marker", "max-keys", "encoding-type"}, (*call).listVersions},
+	"GET bucket versioning":        {"GetBucketVersioning", "s3:GetBucketVersioning", nil, (*call).getVersioning},
+	"GET bucket lifecycle":         {"GetBucketLifecycleConfiguration", "s3:GetLifecycleConfiguration", nil, (*call).getLifecycle},
+	"GET bucket object-lock":       {"GetObjectLockConfiguration", "s3:GetBucketObjectLockConfiguration", nil, (*call).getObjectLock},
+	"GET bucket publicAccessBlock": {"GetPublicAccessBlock", "s3:GetBucketPublicAccessBlock", nil, (*call).getPublicAccessBlock},
+	"GET bucket policyStatus":      {"GetBucketPolicyStatus", "s3:GetBucketPolicyStatus", nil, (*call).getPolicyStatus},
+	"GET bucket encryption":        {"GetBucketEncryption", "s3:GetEncryptionConfiguration", nil, (*call).getEncryption},
+	"GET bucket uploads":           {"ListMultipartUploads", "s3:ListBucketMultipartUploads", []string{"prefix", "max-uploads", "encoding-type"}, (*call).listUploads},
+	"GET bucket location":          {"GetBucketLocation", "s3:GetBucketLocation", nil, (*call).getLocation},
+	"GET object":                   {"GetObject", "s3:GetObject", []string{"versionId"}, (*call).getObject},
+	"HEAD object":                  {"HeadObject", "s3:GetObject", []string{"versionId"}, (*call).getObject},
+	"GET object tagging":           {"GetObjectTagging", "s3:GetObjectTagging", []string{"versionId"}, (*call).getTagging},
 }
 
 // subresources are the parameters that make another call of a request.
-var subresources = []string{"list-type", "versions", "versioning", "lifecycle", "location", "tagging"}
+var subresources = []string{
+	"list-type", "versions", "versioning", "lifecycle", "location", "tagging",
+	"object-lock", "publicAccessBlock", "policyStatus", "encryption", "uploads",
+}
 
 // An apiError is an error answer of S3.
 type apiError struct {
@@ -267,7 +277,109 @@ func (c *call) getVersioning() error {
 	c.xml(struct {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ VersioningConfiguration"`
 		Status  string   `xml:",omitempty"`
-	}{Status: c.bucket.versioning})
+		// S3 names it only where it was ever set.
+		MFADelete string `xml:"MfaDelete,omitempty"`
+	}{Status: c.bucket.versioning, MFADelete: enabled(c.bucket.settings.MFADelete)})
+	return nil
+}
+
+func enabled(on bool) string {
+	if on {
+		return "Enabled"
+	}
+	return ""
+}
+
+func (c *call) getObjectLock() error {
+	lock := c.bucket.settings.ObjectLock
+	if lock == nil {
+		return refuse(http.StatusNotFound, "ObjectLockConfigurationNotFoundError", "Object Lock configuration does not exist for this bucket")
+	}
+	type retention struct {
+		Mode string
+		Days int
+	}
+	doc := struct {
+		XMLName           xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ObjectLockConfiguration"`
+		ObjectLockEnabled string
+		Retention         *retention `xml:"Rule>DefaultRetention"`
+	}{ObjectLockEnabled: "Enabled"}
+	if lock.Mode != "" {
+		doc.Retention = &retention{lock.Mode, int(lock.Retention / audit.Day)}
+	}
+	c.xml(doc)
+	return nil
+}
+
+func (c *call) getPublicAccessBlock() error {
+	b := c.bucket.settings.PublicAccessBlock
+	if b == nil {
+		return refuse(http.StatusNotFound, "NoSuchPublicAccessBlockConfiguration", "The public access block configuration was not found")
+	}
+	c.xml(struct {
+		XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ PublicAccessBlockConfiguration"`
+		BlockPublicAcls       bool
+		IgnorePublicAcls      bool
+		BlockPublicPolicy     bool
+		RestrictPublicBuckets bool
+	}{xml.Name{}, b.BlockPublicACLs, b.IgnorePublicACLs, b.BlockPublicPolicy, b.RestrictPublicBuckets})
+	return nil
+}
+
+func (c *call) getPolicyStatus() error {
+	public := c.bucket.settings.PublicPolicy
+	if public == nil {
+		return refuse(http.StatusNotFound, "NoSuchBucketPolicy", "The bucket policy does not exist")
+	}
+	c.xml(struct {
+		XMLName  xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ PolicyStatus"`
+		IsPublic bool
+	}{IsPublic: *public})
+	return nil
+}
+
+func (c *call) getEncryption() error {
+	algorithm := c.bucket.settings.Encryption
+	if algorithm == "" {
+		return refuse(http.StatusNotFound, "ServerSideEncryptionConfigurationNotFoundError", "The server side encryption configuration was not found")
+	}
+	c.xml(struct {
+		XMLName   xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ServerSideEncryptionConfiguration"`
+		Algorithm string   `xml:"Rule>ApplyServerSideEncryptionByDefault>SSEAlgorithm"`
+	}{Algorithm: algorithm})
+	return nil
+}
+
+func (c *call) listUploads() error {
+	q := c.req.Query
+	limit, encode, encoding, err := c.paging("max-uploads")
+	if err != nil {
+		return err
+	}
+	type upload struct {
+		Key       string
+		UploadID  string `xml:"UploadId"`
+		Initiated string
+	}
+	doc := struct {
+		XMLName      xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListMultipartUploadsResult"`
+		Bucket       string
+		Prefix       string
+		EncodingType string `xml:",omitempty"`
+		MaxUploads   int
+		IsTruncated  bool
+		Upload       []upload
+	}{Bucket: c.req.Bucket, Prefix: encode(q.Get("prefix")), EncodingType: encoding, MaxUploads: limit}
+	for i, u := range c.bucket.settings.Uploads {
+		switch {
+		case !strings.HasPrefix(u.Key, q.Get("prefix")):
+		case len(doc.Upload) == limit:
+			doc.IsTruncated = true
+		default:
+			doc.Upload = append(doc.Upload, upload{encode(u.Key), fmt.Sprintf("upload-%d", i), u.Begun.UTC().Format("2006-01-02T15:04:05.000Z")})
+		}
+	}
+	c.xml(doc)
 	return nil
 }
 
@@ -454,15 +566,15 @@ func (v *version) listed(element, key string) listed {
 
 type prefixes struct{ Prefix string }
 
-// paging reads the parameters that both listings have.
-func (c *call) paging() (limit int, encode func(string) string, encoding string, err error) {
-	limit, encode = 1000, func(s string) string { return s }
+// paging reads the parameters that listings have in common.
+func (c *call) paging(parameter string) (limit int, encode func(string) string, encoding string, err error) {
+	limit, encode = c.fake.pageSize, func(s string) string { return s }
 	q := c.req.Query
-	if m := q.Get("max-keys"); m != "" {
+	if m := q.Get(parameter); m != "" {
 		if limit, err = strconv.Atoi(m); err != nil || limit < 0 {
-			return 0, nil, "", refuse(http.StatusBadRequest, "InvalidArgument", "Provided max-keys not an integer or within integer range")
+			return 0, nil, "", refuse(http.StatusBadRequest, "InvalidArgument", "Provided "+parameter+" not an integer or within integer range")
 		}
-		limit = min(limit, 1000)
+		limit = min(limit, c.fake.pageSize)
 	}
 	switch encoding = q.Get("encoding-type"); encoding {
 	case "":
@@ -477,7 +589,7 @@ func (c *call) paging() (limit int, encode func(string) string, encoding string,
 
 func (c *call) listObjects() error {
 	q := c.req.Query
-	limit, encode, encoding, err := c.paging()
+	limit, encode, encoding, err := c.paging("max-keys")
 	if err != nil {
 		return err
 	}
@@ -546,7 +658,7 @@ func (c *call) listObjects() error {
 
 func (c *call) listVersions() error {
 	q := c.req.Query
-	limit, encode, encoding, err := c.paging()
+	limit, encode, encoding, err := c.paging("max-keys")
 	if err != nil {
 		return err
 	}

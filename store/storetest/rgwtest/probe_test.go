@@ -58,24 +58,29 @@ type server struct {
 
 // probes ask what an auditor may ask. What comes back is put into one line.
 var probes = map[string]func(context.Context, server) string{
-	"HeadBucket":            func(ctx context.Context, s server) string { return s.raw(ctx, "HEAD", "plain", "") },
-	"HeadBucket, none":      func(ctx context.Context, s server) string { return s.raw(ctx, "HEAD", "none", "") },
-	"GetBucketLocation":     func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?location") },
-	"versioning, never":     func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?versioning") },
-	"versioning, on":        func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "versioned", "?versioning") },
-	"versioning, suspended": func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "suspended", "?versioning") },
-	"lifecycle, none":       func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?lifecycle") },
-	"lifecycle":             func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "versioned", "?lifecycle") },
-	"lifecycle, no bucket":  func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "none", "?lifecycle") },
-	"tags":                  func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/1", "?tagging") },
-	"tags, none":            func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/2", "?tagging") },
-	"tags, no object":       func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/zz", "?tagging") },
-	"encryption":            func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?encryption") },
-	"ownershipControls":     func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?ownershipControls") },
-	"replication":           func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?replication") },
-	"intelligent-tiering":   func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?intelligent-tiering") },
-	"attributes":            func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/1", "?attributes") },
-	"list, no bucket":       func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "none", "?list-type=2") },
+	"HeadBucket":             func(ctx context.Context, s server) string { return s.raw(ctx, "HEAD", "plain", "") },
+	"HeadBucket, none":       func(ctx context.Context, s server) string { return s.raw(ctx, "HEAD", "none", "") },
+	"GetBucketLocation":      func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?location") },
+	"versioning, never":      func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?versioning") },
+	"versioning, on":         func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "versioned", "?versioning") },
+	"versioning, suspended":  func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "suspended", "?versioning") },
+	"lifecycle, none":        func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?lifecycle") },
+	"lifecycle":              func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "versioned", "?lifecycle") },
+	"lifecycle, no bucket":   func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "none", "?lifecycle") },
+	"tags":                   func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/1", "?tagging") },
+	"tags, none":             func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/2", "?tagging") },
+	"tags, no object":        func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/zz", "?tagging") },
+	"encryption":             func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?encryption") },
+	"object lock, none":      func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?object-lock") },
+	"object lock, no bucket": func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "none", "?object-lock") },
+	"public access, none":    func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?publicAccessBlock") },
+	"policy status, none":    func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?policyStatus") },
+	"uploads, none":          func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?uploads") },
+	"ownershipControls":      func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?ownershipControls") },
+	"replication":            func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?replication") },
+	"intelligent-tiering":    func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain", "?intelligent-tiering") },
+	"attributes":             func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "plain/a/1", "?attributes") },
+	"list, no bucket":        func(ctx context.Context, s server) string { return s.raw(ctx, "GET", "none", "?list-type=2") },
 	"list, a strange encoding": func(ctx context.Context, s server) string {
 		return s.raw(ctx, "GET", "plain", "?encoding-type=rot13&list-type=2")
 	},
@@ -160,6 +165,8 @@ var deviations = map[string]string{
 	"intelligent-tiering": listing,
 	"attributes":          "200 ", // the object itself
 	"replication":         "200 ReplicationConfiguration",
+	"public access, none": "200 BlockPublicAccessBlockConfiguration", // four times false
+	"policy status, none": "200 PolicyStatus",                        // not public
 
 	"GetBucketLocation":           "200 LocationConstraint default",
 	"get, a delete marker":        "404 NoSuchKey",

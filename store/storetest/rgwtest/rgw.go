@@ -260,7 +260,11 @@ func (g *RGW) command(ctx context.Context, program string, args ...string) (stri
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
+	err := startBound(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
 		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, errs.String())
 	}
 	return out.String(), nil

@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"backstop/audit"
+)
+
+// dataLate is a snapshot of which S3 dates the data alone so long after its name.
+func dataLate(age, late time.Duration) audit.Snapshot {
+	s := taken(age, 50_000)
+	s.Data.LastModified = s.Taken.Add(late)
+	return s
+}
+
+func metaLate(age, late time.Duration) audit.Snapshot {
+	s := taken(age, 50_000)
+	s.Meta.LastModified = s.Taken.Add(late)
+	return s
+}
+
+// among puts snapshots between two that are as they should be.
+func among(list ...audit.Snapshot) func(o *audit.Observation) {
+	list = append([]audit.Snapshot{taken(40*audit.Day, 50_000)}, list...)
+	return snapshotsAre(append(list, taken(5*time.Minute, 50_000))...)
+}
+
+// metaSays gives the newest snapshot's meta another time.
+func metaSays(unix int64) func(o *audit.Observation) {
+	return metaIs(fmt.Sprintf(`{"etcdVersion":"3.5.30","timestamp":"%d"}`, unix))
+}
+
+// newestTaken is the second in the name of the healthy store's newest snapshot.
+var newestTaken = noon.Add(-5 * time.Minute)
+
+// restoring queues a restore of the snapshot before the newest, and reads its
+// meta as of another second.
+func restoring(off int64) func(o *audit.Observation) {
+	return func(o *audit.Observation) {
+		s := o.Listing.Value.Snapshots[len(o.Listing.Value.Snapshots)-2]
+		queued(s.Name, time.Minute)(o)
+		d := meta(o.Store, s, 3, "3.5.30")
+		d.Body = fmt.Appendf(nil, `{"etcdVersion":"3.5.30","timestamp":"%d"}`, s.Taken.Unix()+off)
+		o.RestoreMeta = audit.Is(d)
+	}
+}
+
+var snapshotAlteredSuite = suite{limits: []limit{timeLimit("alteredLate", &alteredLate), timeLimit("sameClock", &sameClock)}, cases: cases{
+	"the data was written again": {is: "speaks", seen: among(dataLate(30*audit.Day, 20*audit.Day)),
+		want: []string{"critical: 2026-10-31T12:00:00Z-000001 was written again at 2026-11-20 12:00:00Z, 20d after the time in the name; those before and after it were not"},
+		says: []string{"Do NOT restore it", "CloudTrail", "copied it over itself"}},
+	"the meta was written again": {is: "speaks", seen: among(metaLate(30*audit.Day, 2*time.Hour)), want: []string{"critical: was written again at 2026-10-31 14:00:00Z, 2h after"}},
+	"both were":                  {is: "speaks", seen: among(storedLate(30*audit.Day, 2*time.Hour)), want: []string{"critical: was written again"}},
+	"a meta without data was":    {is: "speaks", seen: among(withoutData(metaLate(30*audit.Day, 2*time.Hour))), want: []string{"critical: was written again"}},
+	"two, far from each other": {is: "speaks", seen: among(dataLate(30*audit.Day, 20*audit.Day), taken(20*audit.Day, 50_000), dataLate(10*audit.Day, audit.Day)),
+		want: []string{"critical: 2 snapshots were, the first of them 2026-10-31T12:00:00Z-000001, written again"}, says: []string{"2026-11-20T12:00:00Z-000001"}},
+	"the newest meta is of another time": {is: "speaks", seen: metaSays(newestTaken.Unix() - 900),
+		want: []string{"critical: the meta file of 2026-11-30T11:55:00Z-000001 says that the snapshot was taken at 2026-11-30 11:40:00Z, and the name says 2026-11-30 11:55:00Z"},
+		says: []string{"timestamp 1796039700", "timestamp 1796038800", "_etcd_backup.meta"}},
+	"a time that no calendar has":        {is: "speaks", seen: metaSays(1 << 60), want: []string{"critical: was taken at second 1152921504606846976 of Unix time"}},
+	"the meta of what is to be restored": {is: "speaks", seen: restoring(1), want: []string{"critical: the meta file of 2026-11-30T11:40:00Z-000001 says"}},
+
+	"an hour may pass":               {is: "boundary", seen: among(dataLate(30*audit.Day, time.Hour))},
+	"and no second more":             {is: "boundary", seen: among(dataLate(30*audit.Day, time.Hour+time.Second)), want: []string{"critical: was written again"}},
+	"a neighbour that is as late":    {is: "boundary", seen: among(dataLate(30*audit.Day, 20*audit.Day), dataLate(20*audit.Day, time.Hour+time.Second))},
+	"the one after may not be late":  {is: "boundary", seen: among(dataLate(30*audit.Day, 20*audit.Day), dataLate(20*audit.Day, time.Hour)), want: []string{"critical: 2026-10-31T12:00:00Z-000001 was written again"}},
+	"the one before may not be late": {is: "boundary", seen: among(dataLate(30*audit.Day, time.Hour), dataLate(20*audit.Day, 10*audit.Day)), want: []string{"critical: 2026-11-10T12:00:00Z-000001 was written again"}},
+	"one slow clock among three":     {is: "boundary", seen: among(storedLate(30*audit.Day, 3*time.Hour), taken(20*audit.Day, 50_000), storedLate(10*audit.Day, 3*time.Hour+10*time.Minute))},
+	"amounts that differ by more":    {is: "boundary", seen: among(dataLate(30*audit.Day, 3*time.Hour), taken(20*audit.Day, 50_000), dataLate(10*audit.Day, 3*time.Hour+10*time.Minute+time.Second)), want: []string{"critical: 2 snapshots were"}},
+	"a second off is another":        {is: "boundary", seen: metaSays(newestTaken.Unix() + 1), want: []string{"critical: the meta file"}},
+	"the second itself":              {is: "boundary", seen: metaSays(newestTaken.Unix())},
+	"no time is none":                {is: "boundary", seen: metaIs(`{"etcdVersion":"3.5.30"}`)},
+	"the newest is to be restored": {is: "boundary", seen: func(o *audit.Observation) {
+		metaSays(newestTaken.Unix() + 1)(o)
+		o.RestoreMeta = o.NewestMeta
+	}, want: []string{"critical: the meta file"}},
+
+	"nothing is wrong":                {is: "silent"},
+	"the newest has no neighbour":     {is: "silent", seen: snapshotsAre(taken(20*audit.Day, 50_000), dataLate(10*audit.Day, audit.Day))},
+	"the oldest has no neighbour":     {is: "silent", seen: snapshotsAre(dataLate(20*audit.Day, audit.Day), taken(10*audit.Day, 50_000))},
+	"a copied store":                  {is: "silent", seen: copiedStore},
+	"a name that is no time":          {is: "silent", seen: all(among(dataLate(30*audit.Day, 20*audit.Day)), eachSnapshot(func(s *audit.Snapshot) { s.Taken = time.Time{} }))},
+	"the meta does not parse":         {is: "silent", seen: metaIs("{")},
+	"the restored meta fits its name": {is: "silent", seen: restoring(0)},
+	"the clock is far ahead":          {is: "silent", seen: among(storedLate(30*audit.Day, -2*time.Hour))},
+
+	"the listing was not seen":         {is: "blind", seen: all(among(dataLate(30*audit.Day, 20*audit.Day)), unseen(audit.FactListing))},
+	"the newest meta was not seen":     {is: "blind", seen: all(metaSays(1), unseen(audit.FactNewestMeta))},
+	"the meta to restore was not seen": {is: "blind", seen: all(restoring(1), unseen(audit.FactRestoreMeta))},
+}}
+
+func TestSnapshotAltered(t *testing.T) { snapshotAlteredSuite.cases.run(t, snapshotAltered) }
