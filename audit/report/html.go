@@ -49,7 +49,7 @@ func HTML(w io.Writer, r audit.Report, o Options) error {
 		Requests         int
 		Rows             []row
 		Chapters         []chapter
-	}{Report: r, Summary: summaryAlone(r), LeftOut: leftOut(r, o), Requests: requests(r)}
+	}{Report: r, Summary: summary(r), LeftOut: leftOut(r, o), Requests: requests(r)}
 	for i, s := range shown(r, o) {
 		line := row{StoreReport: s}
 		if own := ofStore(s.Findings); len(own) > 0 {

@@ -15,7 +15,7 @@ import (
 // first, with what to do. Its tables are GitHub's; it has no HTML and no links.
 func Markdown(w io.Writer, r audit.Report, o Options) error {
 	m := &markdown{w: bufio.NewWriter(w)}
-	m.line("# %s: %s", r.Verdict, summaryAlone(r))
+	m.line("# %s: %s", r.Verdict, summary(r))
 	m.paragraph("Judged as of " + audit.Stamp(r.Judged) + ".")
 	m.stores(shown(r, o))
 	if s := leftOut(r, o); s != "" {

@@ -26,7 +26,7 @@ const (
 // after it are the stores and what was found, the worst first, as far as they
 // are carried. What to do is too long for it.
 func Nagios(w io.Writer, r audit.Report, o Options) error {
-	head := "BACKSTOP " + string(r.Verdict) + ": " + worst(r) + summaryAlone(r) + " | " + perfdata(r) + "\n"
+	head := "BACKSTOP " + string(r.Verdict) + ": " + worst(r) + summary(r) + " | " + perfdata(r) + "\n"
 	const rest = "(%s left out, for length)\n"
 	room := nagiosLimit - len(head) - len(rest) - 20
 	var b strings.Builder

@@ -42,15 +42,11 @@ func summary(r audit.Report) string {
 	if len(counts) > 0 {
 		found = "found " + strings.Join(counts, ", ")
 	}
-	return fmt.Sprintf("%s; checked %d of %s", found, r.Checked, audit.Plural(r.Total, "store"))
-}
-
-// summaryAlone is the summary for formats whose reader may see nothing else.
-func summaryAlone(r audit.Report) string {
+	line := fmt.Sprintf("%s; checked %d of %s", found, r.Checked, audit.Plural(r.Total, "store"))
 	if n := len(r.Problems); n > 0 {
-		return summary(r) + "; " + audit.Plural(n, "place") + " not audited"
+		line += "; " + audit.Plural(n, "place") + " not audited"
 	}
-	return summary(r)
+	return line
 }
 
 // requests counts what the run asked of S3.

@@ -78,6 +78,11 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if err != nil {
 		return err
 	}
+	for _, out := range o.output {
+		if o.watch > 0 && out != "text" {
+			return usagef("--watch prints lines for a person: it goes with -o text alone, and not with -o %s", out)
+		}
+	}
 	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
 		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
 	}

@@ -77,6 +77,7 @@ func TestBadInput(t *testing.T) {
 		"bad log level":                {[]string{"audit", "--log-level", "loud", dir}, 64, []string{"--log-level"}},
 		"no concurrency":               {[]string{"audit", "--concurrency", "0", dir}, 64, []string{"--concurrency"}},
 		"watch a recording":            {[]string{"audit", "--watch", "1s", "--replay", "x"}, 64, []string{"--watch"}},
+		"watch as JSON":                {[]string{"audit", "--watch", "1s", "-o", "json", dir}, 64, []string{"--watch", "-o text"}},
 		"replay and STORE":             {[]string{"audit", "--replay", "x", dir}, 64, []string{"--replay"}},
 		"replay nothing":               {[]string{"audit", "--replay", filepath.Join(dir, "none")}, 64, []string{"no such file", "--record"}},
 		"replay what is no recording":  {[]string{"audit", "--replay", file}, 64, []string{"EOF", "--record"}},
