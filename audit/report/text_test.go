@@ -58,7 +58,7 @@ func TestTextLines(t *testing.T) {
 	if !regexp.MustCompile(`^imminent +CRITICAL +s3://kops/prod/backups/etcd/main +12 snapshots, newest 2026-11-30 18:04:10Z \(3m ago\)$`).MatchString(lines[0]) {
 		t.Errorf("first line %q", lines[0])
 	}
-	if last := lines[len(lines)-1]; last != "CRITICAL: found 5 critical, 2 unknown, 4 warning, 2 info; checked 9 of 10 stores" {
+	if last := lines[len(lines)-1]; last != "CRITICAL: found 5 critical, 2 unknown, 4 warning, 2 info; checked 9 of 10 stores; 2 places not audited" {
 		t.Errorf("last line %q", last)
 	}
 }
