@@ -39,7 +39,8 @@ var controlSpecMissing = audit.Rule{
 
 // specIsBad reports whether created is there and the spec was seen to be no good.
 func specIsBad(o *audit.Observation) bool {
-	return presence(o.Created) == etcdmanager.Present && o.Spec.Seen() && specFault(o) != "good"
+	_, err := etcdmanager.ParseSpec(o.Spec.Value.Body)
+	return presence(o.Created) == etcdmanager.Present && o.Spec.Seen() && (presence(o.Spec) != etcdmanager.Present || err != nil)
 }
 
 // specFault says what is wrong with the spec.
@@ -52,8 +53,11 @@ func specFault(o *audit.Observation) string {
 	case len(o.Spec.Value.Body) == 0:
 		return "empty"
 	}
-	_, err := etcdmanager.ParseSpec(o.Spec.Value.Body)
-	if err == nil {
+	spec, err := etcdmanager.ParseSpec(o.Spec.Value.Body)
+	switch {
+	case err == nil && spec.MemberCount < 1:
+		return "without members, so that etcd-manager makes no cluster from it"
+	case err == nil:
 		return "good"
 	}
 	return "not one that etcd-manager can parse (" + err.Error() + ")"

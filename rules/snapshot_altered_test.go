@@ -81,6 +81,7 @@ var snapshotAlteredSuite = suite{limits: []limit{timeLimit("alteredLate", &alter
 	"the newest has no neighbour":     {is: "silent", seen: snapshotsAre(taken(20*audit.Day, 50_000), dataLate(10*audit.Day, audit.Day))},
 	"the oldest has no neighbour":     {is: "silent", seen: snapshotsAre(dataLate(20*audit.Day, audit.Day), taken(10*audit.Day, 50_000))},
 	"a copied store":                  {is: "silent", seen: copiedStore},
+	"a replica may be late":           {is: "silent", seen: among(dataLate(30*audit.Day, 20*audit.Day)), policy: func(p *audit.Policy) { p.Role = audit.Replica }},
 	"a name that is no time":          {is: "silent", seen: all(among(dataLate(30*audit.Day, 20*audit.Day)), eachSnapshot(func(s *audit.Snapshot) { s.Taken = time.Time{} }))},
 	"the meta does not parse":         {is: "silent", seen: metaIs("{")},
 	"the restored meta fits its name": {is: "silent", seen: restoring(0)},

@@ -22,8 +22,9 @@ var snapshotTooFrequent = audit.Rule{
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		var n int64
 		var last audit.Snapshot
+		copied := o.Listing.Value.Copied()
 		for _, s := range o.Listing.Value.Snapshots {
-			if age, ok := ageOf(o, s, now); ok && age < time.Hour {
+			if age, ok := ageOf(s, copied, now); ok && age < time.Hour {
 				n++
 				last = s
 			}
@@ -48,11 +49,11 @@ var snapshotTooFrequent = audit.Rule{
 // ageOf is the age of a snapshot by S3's clock, or in a copied store by its name;
 // ok is false for one that does not count, because its name is no time or, in a
 // copied store, lies in the future.
-func ageOf(o *audit.Observation, s audit.Snapshot, now time.Time) (age time.Duration, ok bool) {
+func ageOf(s audit.Snapshot, copied bool, now time.Time) (age time.Duration, ok bool) {
 	if s.Taken.IsZero() {
 		return 0, false
 	}
-	if o.Listing.Value.Copied() {
+	if copied {
 		return now.Sub(s.Taken), !s.Taken.After(now)
 	}
 	return now.Sub(s.Stored()), true
