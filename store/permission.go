@@ -1,5 +1,7 @@
 package store
 
+import "backstop/audit"
+
 // Actions are the IAM actions that each method of [Bucket] needs. A test holds
 // that every method is here, and makes deploy/iam-policy.json from it; a method
 // that asks S3 for nothing has none. The names are from AWS's service
@@ -27,3 +29,20 @@ var Actions = map[string][]string{
 	"URL":         nil,
 	"Usage":       nil,
 }
+
+// FactActions are the actions by which each fact is learned. The clock takes
+// none: it comes with every answer.
+var FactActions = map[audit.FactName]string{
+	audit.FactListing: "s3:ListBucket", audit.FactControlVersions: "s3:ListBucketVersions",
+	audit.FactCreated: "s3:GetObject", audit.FactSpec: "s3:GetObject", audit.FactQueue: "s3:GetObject",
+	audit.FactNewestMeta: "s3:GetObject", audit.FactRestoreMeta: "s3:GetObject", audit.FactKops: "s3:GetObject",
+	audit.FactTags:       "s3:GetObjectTagging",
+	audit.FactVersioning: "s3:GetBucketVersioning", audit.FactLifecycle: "s3:GetLifecycleConfiguration",
+	audit.FactObjectLock: "s3:GetBucketObjectLockConfiguration", audit.FactPublicAccessBlock: "s3:GetBucketPublicAccessBlock",
+	audit.FactPublicPolicy: "s3:GetBucketPolicyStatus", audit.FactEncryption: "s3:GetEncryptionConfiguration",
+	audit.FactUploads: "s3:ListBucketMultipartUploads",
+}
+
+// ObjectActions are those of the actions that a policy allows on objects, and
+// not on the bucket.
+var ObjectActions = []string{"s3:GetObject", "s3:GetObjectTagging"}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"backstop/audit"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -25,7 +27,7 @@ func TestPolicyIsTheInterface(t *testing.T) {
 			t.Errorf("Bucket.%s is not in Actions: which IAM actions does it need?", name)
 		}
 		for _, a := range actions {
-			if name == "Get" || name == "Tags" {
+			if slices.Contains(ObjectActions, a) {
 				onObjects[a] = true
 			} else {
 				onBucket[a] = true
@@ -83,5 +85,20 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is old; make it anew with: go test ./... -update\ngot:\n%s", name, got)
+	}
+}
+
+// Every fact but the clock is learned by an action that the policy allows.
+func TestFactActions(t *testing.T) {
+	allowed := map[string]bool{}
+	for _, actions := range Actions {
+		for _, a := range actions {
+			allowed[a] = true
+		}
+	}
+	for _, fact := range audit.Facts {
+		if a := FactActions[fact]; fact != audit.FactClock && !allowed[a] {
+			t.Errorf("%s is learned by %q, which no method of Bucket needs", fact, a)
+		}
 	}
 }
