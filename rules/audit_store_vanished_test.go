@@ -27,12 +27,12 @@ func noBucket(o *audit.Observation) {
 const gone = "critical: the config names this store, and nothing of it is there: no control file, no snapshot, no command"
 
 var auditStoreVanishedSuite = suite{cases: cases{
-	"the configuration names it, and it is empty": {is: "speaks", seen: vanishedStore, want: []string{gone}, says: []string{"do NOT run kops update cluster --yes", "etcdctl snapshot save", "backupStore"}},
+	"the configuration names it, and it is empty": {is: "speaks", seen: vanishedStore, want: []string{gone}, never: []string{"created right now"}, says: []string{"do NOT run kops update cluster --yes", "etcdctl snapshot save", "backupStore"}},
 	"the bucket is gone":                          {is: "speaks", seen: all(namedByConfig, noBucket), want: []string{gone}},
 	"delete markers are left of it":               {is: "speaks", seen: all(vanishedStore, versionsAre(hidden(etcdmanager.CreatedPath, noon)...)), want: []string{gone}, says: []string{"hidden by delete marker"}},
 
 	"kops names it, and it is empty": {is: "speaks", seen: all(vanishedStore, kopsSays(nil), namedByKops), want: []string{"critical: kops names this store, and nothing of it is there"},
-		says: []string{"If the cluster is being created right now"}, never: []string{"out of the configuration"}},
+		says: []string{"If the cluster is being created right now"}, never: []string{"the kops names", "out of the configuration"}},
 	"the cluster is gone too": {is: "speaks", seen: all(vanishedStore, orphan), want: []string{"warning: the config names this store, and nothing of it is there: no control file, no snapshot, no command. The kops state store s3://kops knows no such cluster either"},
 		says: []string{"take the store out of the configuration"}},
 	"the cluster keeps its backups elsewhere": {is: "speaks", seen: all(vanishedStore, moved("s3://other/x")), want: []string{gone}},

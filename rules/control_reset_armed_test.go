@@ -36,6 +36,7 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 
 	"kops has had it for an hour":   {is: "boundary", seen: all(loseBoth, noTrace, kopsCreated(noon.Add(-time.Hour)))},
 	"and for a second more":         {is: "boundary", seen: all(loseBoth, noTrace, kopsCreated(noon.Add(-time.Hour-time.Second))), want: []string{"critical: takes no backups"}},
+	"S3's clock is 30 s before us":  {is: "boundary", seen: all(newestAt(-30*time.Second), loseBoth), want: []string{"critical: takes no backups"}, never: []string{"-30s"}},
 	"no member in the spec is bad":  {is: "boundary", seen: all(loseCreated, specIs(spec(0, "3.5.30"), birth)), want: []string{"critical: there but bad"}},
 	"one member in the spec is not": {is: "boundary", seen: all(loseCreated, specIs(spec(1, "3.5.30"), birth))},
 	"an old spec of exactly an hour is no trace": {is: "boundary",
@@ -91,5 +92,10 @@ func TestCostOfReset(t *testing.T) {
 		if got := costOfReset(o, noon); !strings.Contains(got, c.says) {
 			t.Errorf("armed for %v: %q does not say %q", c.age, got, c.says)
 		}
+	}
+	o := healthy()
+	all(newestAt(91*audit.Day), kopsSays(func(k *audit.Kops) { k.Daily = 0 }))(o)
+	if got := costOfReset(o, noon); !strings.Contains(got, "90 days under kops") {
+		t.Errorf("where kops gives no retention: %q", got)
 	}
 }

@@ -16,9 +16,16 @@ func loseCreatedWithoutSnapshots(versions ...audit.Version) func(o *audit.Observ
 
 var controlResetImminentSuite = suite{ages: true, cases: cases{
 	"created is missing, spec is good and there are snapshots": {is: "speaks", seen: loseCreated,
-		want: []string{"critical: within 10 s of having a quorum of peers"},
-		says: []string{"Put etcd-cluster-created back now, before anything else", "FIRST", "the newest snapshot is 2026-11-30T11:55:00Z-000001", "control/etcd-cluster-created"}},
+		want:  []string{"critical: within 10 s of having a quorum of peers"},
+		never: []string{"hidden by delete marker", "was not seen", "the same etcd cluster"}, says: []string{"Put etcd-cluster-created back now, before anything else", "FIRST", "the newest snapshot is 2026-11-30T11:55:00Z-000001", "control/etcd-cluster-created"}},
 	"kops does not tell when it created the cluster": {is: "speaks", seen: all(loseCreated, kopsCreated(time.Time{})), want: []string{"critical: starts a NEW, EMPTY cluster"}, never: []string{"kops created"}},
+	"the delete marker hides nothing that could be brought back": {is: "speaks", seen: all(loseCreated, versionsAre(marker(ofStore.Key(etcdmanager.CreatedPath), noon))),
+		want: []string{"critical: starts a NEW, EMPTY cluster"}, says: []string{"control/etcd-cluster-created is hidden by delete marker"}, never: []string{"the last good version", "control/etcd-cluster-spec is hidden"}},
+	"the marker of spec is no longer the latest": {is: "speaks", seen: all(loseCreated, versionsAre(append(hidden(etcdmanager.CreatedPath, noon), append([]audit.Version{latest(etcdmanager.SpecPath, "v2", noon)}, under(hidden(etcdmanager.SpecPath, noon))...)...)...)),
+		want: []string{"critical: starts a NEW, EMPTY cluster"}, never: []string{"control/etcd-cluster-spec is hidden"}},
+	"events has snapshots, and another main has none": {is: "speaks", seen: all(loseCreated, beside("events", time.Hour), func(o *audit.Observation) {
+		o.Siblings = append(o.Siblings, audit.Sibling{URL: "s3://other/main", Etcd: "main", Listed: true})
+	}), want: []string{"critical: starts a NEW, EMPTY cluster"}, never: []string{"the same etcd cluster"}},
 	"the snapshots are two weeks old": {is: "speaks", seen: all(newestAt(14*audit.Day), loseCreated),
 		want: []string{"critical: starts a NEW, EMPTY cluster"}, says: []string{"14d ago"}},
 	"half a snapshot shows an earlier cluster too": {is: "speaks", seen: all(snapshotsAre(withoutMeta(taken(time.Hour, 50_000))), loseCreated),

@@ -44,6 +44,11 @@ var controlSpecMissingSuite = suite{ages: true, cases: cases{
 	"created was not seen": {is: "blind", seen: all(loseSpec, unseen(audit.FactCreated))},
 	"the snapshots were not seen, so nobody knows whether backups run": {is: "blind", seen: all(loseSpec, unseen(audit.FactListing)),
 		want: []string{"critical: etcd-cluster-spec is missing"}, says: []string{"the snapshots could not be listed"}, never: []string{"Backups have stopped", "Backups still run"}},
+	"created is missing, and the snapshots were not seen":  {is: "blind", seen: all(loseBoth, noTrace, unseen(audit.FactListing))},
+	"neither created nor the snapshots were seen":          {is: "blind", seen: all(loseSpec, unseen(audit.FactCreated), unseen(audit.FactListing))},
+	"neither spec nor the snapshots were seen":             {is: "blind", seen: all(unseen(audit.FactSpec), unseen(audit.FactListing))},
+	"spec is good, and the snapshots were not seen":        {is: "blind", seen: unseen(audit.FactListing)},
+	"spec does not parse, and the snapshots were not seen": {is: "blind", seen: all(specIs("{", birth), unseen(audit.FactListing)), want: []string{"critical: etcd-cluster-spec is not one that etcd-manager can parse"}},
 	"the versions were not seen": {is: "blind", seen: all(loseSpec, unseen(audit.FactControlVersions)),
 		want: []string{"critical: etcd-cluster-spec is missing"}, says: []string{"s3:ListBucketVersions"}},
 }}

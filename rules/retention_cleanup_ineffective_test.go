@@ -68,6 +68,10 @@ var retentionCleanupIneffectiveSuite = suite{limits: []limit{countLimit("cleanup
 	"as the owner says":             {is: "speaks", seen: spaced(60, audit.Day), policy: keepGiven, want: []string{"warning: should have deleted 29 (it keeps one of each hour for 2d and one of each day for 30d, as the configuration says)"}},
 	"kops is nearer than the owner": {is: "speaks", seen: all(spaced(100, audit.Day), ladderOfKops(7*audit.Day, 90*audit.Day)), policy: keepGiven, want: []string{"warning: should have deleted 9 (it keeps one of each hour for 7d"}},
 
+	"kops gives the hours alone":        {is: "speaks", seen: all(spaced(100, audit.Day), ladderOfKops(7*audit.Day, 0)), want: []string{"warning: it keeps one of each hour for 7d"}, says: []string{"as kops configures it"}},
+	"kops gives the days alone":         {is: "speaks", seen: all(spaced(100, audit.Day), ladderOfKops(0, 90*audit.Day)), want: []string{"warning: one of each day for 90d"}, says: []string{"as kops configures it"}},
+	"the owner gives the days alone":    {is: "speaks", seen: spaced(60, audit.Day), policy: func(p *audit.Policy) { p.KeepDaily, p.Given.KeepDaily = 30*audit.Day, true }, want: []string{"warning: one of each day for 30d, as the configuration says"}},
+	"the owner gives the hours alone":   {is: "speaks", seen: spaced(400, time.Hour), policy: func(p *audit.Policy) { p.KeepHourly, p.Given.KeepHourly = 2*audit.Day, true }, want: []string{"warning: one of each hour for 2d"}, says: []string{"as the configuration says"}},
 	"three may be left over":            {is: "boundary", seen: atClock("09:00:00", "09:10:00", "09:20:00", "09:25:00", "09:30:01")},
 	"four are too many":                 {is: "boundary", seen: atClock("09:00:00", "09:10:00", "09:20:00", "09:25:00", "09:30:00"), want: []string{"warning: should have deleted 4"}},
 	"a longer interval gives more time": {is: "boundary", policy: every(15*time.Minute + time.Second), seen: atClock("09:00:00", "09:10:00", "09:20:00", "09:25:00", "09:30:00")},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -233,8 +234,13 @@ func (l *look) control(path string) audit.Fact[audit.Document] {
 	doc, err := l.b.Get(l.ctx, key, DocumentLimit)
 	switch {
 	case err == nil:
-		if listed, ok := l.listed[key]; ok && doc.Unreadable != "" {
+		listed, ok := l.listed[key]
+		switch {
+		case ok && doc.Unreadable != "":
 			doc.Object = listed // a refusal tells neither size nor time
+		case ok && differs(listed, doc):
+			return audit.Unknown[audit.Document](audit.Why{Cause: audit.CauseMalformed,
+				Reason: fmt.Sprintf("read %s: %d bytes came, and the listing shows %d of the same object", l.b.URL(key), len(doc.Body), listed.Size)})
 		}
 		return audit.Is(doc)
 	case errors.Is(err, ErrMissing):
@@ -246,6 +252,14 @@ func (l *look) control(path string) audit.Fact[audit.Document] {
 		return audit.None[audit.Document]()
 	}
 	return audit.Unknown[audit.Document](why(err))
+}
+
+// differs reports whether what was read is not the object that was listed, though
+// it has the same date: an answer that a proxy cut short or made up. One that was
+// written in between has another date.
+func differs(listed audit.Object, doc audit.Document) bool {
+	return listed.Size != int64(len(doc.Body)) &&
+		listed.LastModified.Truncate(time.Second).Equal(doc.LastModified.Truncate(time.Second))
 }
 
 // again takes a second look at a control file that looked missing, before

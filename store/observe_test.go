@@ -374,3 +374,19 @@ func TestDiscoverBelowManySnapshots(t *testing.T) {
 		t.Errorf("Discover = %q, %v, want %q", got, err, want)
 	}
 }
+
+// An answer that is shorter than the object that was listed is no empty file.
+func TestShortAnswerIsUnseen(t *testing.T) {
+	for name, body := range map[string][]byte{"empty": nil, "another document": []byte("<html></html>")} {
+		f, _, s := seeded(t)
+		f.Fault(func(r storetest.Request) *storetest.Fault {
+			if r.Operation == "GetObject" && strings.HasSuffix(r.Key, "etcd-cluster-created") {
+				return &storetest.Fault{Kind: storetest.Foreign, Body: append([]byte{}, body...)}
+			}
+			return nil
+		})
+		if o := observe(t, s); o.Created.Seen() {
+			t.Errorf("%s: created is %s: %q", name, o.Created.State, o.Created.Value.Body)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func readClusters(ctx context.Context, b Bucket, keys []string) []cluster {
 		}
 		c, err := kops.Parse(doc.Body, b.URL(key))
 		switch {
-		case errors.Is(err, kops.ErrNotCluster):
+		case errors.Is(err, kops.ErrNotCluster) && !completed: // config is a common name
 		case err != nil:
 			whys[folder] = &audit.Why{Cause: audit.CauseMalformed, Reason: err.Error()}
 		case completed:
@@ -164,6 +164,9 @@ func readClusters(ctx context.Context, b Bucket, keys []string) []cluster {
 			continue
 		}
 		c := cluster{Cluster: kops.Merge(p.config, p.completed), folder: folder, why: whys[folder]}
+		// A completed spec that is there and could not be read is no sign that
+		// the cluster was never made: what config names is looked for.
+		c.Applied = c.Applied || c.why != nil
 		if c.Name == "" {
 			c.Name = folder[strings.LastIndexByte(folder, '/')+1:]
 		}
@@ -219,6 +222,11 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 	expected := r.expectations(finds)
 	for _, f := range finds {
 		p := r.Places[f.place]
+		for _, c := range f.clusters {
+			if c.why != nil && !c.above {
+				r.problems = append(r.problems, unreadCluster(p, c))
+			}
+		}
 		roots := r.roots(f, p, expected)
 		for i, at := range roots {
 			s := StoreAt(p.Bucket, at)
@@ -513,6 +521,17 @@ func Problem(url string, err error) audit.Problem {
 		pr.Do = "Give backstop valid credentials: AWS_PROFILE or --profile, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role; `aws sts get-caller-identity` shows whether they work."
 	}
 	return pr
+}
+
+// unreadCluster is the problem of a cluster of which kops's own word could not be
+// read: where its stores are, and whether they were looked at, nobody knows.
+func unreadCluster(p Place, c cluster) audit.Problem {
+	do := "See the reason. The cluster's stores that were found by their layout are in the report; others may be missing."
+	if c.why.Permission != "" {
+		do = "Allow " + c.why.Permission + " on " + p.Bucket.URL(c.folder) + "/ to the identity that backstop runs as, or name the cluster's stores in the configuration."
+	}
+	return audit.Problem{Target: p.Bucket.URL(c.folder), Cause: c.why.Cause, Do: do,
+		Message: "kops's documents of the cluster " + c.Name + " could not be read, so that stores which it keeps elsewhere were not looked at: " + c.why.Reason}
 }
 
 func noStore(p Place) audit.Problem {

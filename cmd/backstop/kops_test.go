@@ -231,3 +231,51 @@ func TestOneStoreOfAKopsCluster(t *testing.T) {
 		t.Errorf("the cluster: %d stores, want 2", len(r.Stores))
 	}
 }
+
+// Where kops's word on a cluster cannot be read, its stores may be anywhere: the
+// run is not OK, and gate does not say GO.
+func TestKopsDocumentThatCannotBeRead(t *testing.T) {
+	now := at("2026-11-30T12:00:00Z")
+	old := now.Add(-40 * audit.Day)
+	for name, c := range map[string]struct {
+		fault storetest.Fault
+		only  string // the document that fails; empty for both
+		found int    // stores that are found all the same
+	}{
+		"both refused":                {storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "AccessDenied"}, "", 1},
+		"both time out":               {storetest.Fault{Kind: storetest.Refused, Status: 503, Code: "SlowDown"}, "", 1},
+		"both are something else":     {storetest.Fault{Kind: storetest.Foreign}, "", 1},
+		"the completed spec":          {storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "AccessDenied"}, "cluster-completed.spec", 2},
+		"the completed spec is empty": {storetest.Fault{Kind: storetest.Foreign, Body: []byte(" ")}, "cluster-completed.spec", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := storetest.NewFake(func() time.Time { return now })
+			endpoint := fake.URL(t)
+			state, backups := fake.CreateBucket("kops-state"), fake.CreateBucket("backups-eu")
+			state.SetVersioning("Enabled")
+			backups.SetVersioning("Enabled")
+			a := clusterSpec{name: "a.example.com", created: old, members: 1, version: "3.5.30"}
+			a.put(state, old)
+			etcdStore(state, "a.example.com/backups/etcd/main", now, "cs", 1, 5*time.Minute)
+			b := clusterSpec{name: "b.example.com", created: old, members: 1, version: "3.5.30", store: map[string]string{"main": "s3://backups-eu/b/main"}}
+			b.put(state, old)
+			etcdStore(backups, "b/main", now, "s", 1, 5*time.Minute)
+			fake.Fault(func(r storetest.Request) *storetest.Fault {
+				if r.Operation == "GetObject" && strings.HasPrefix(r.Key, "b.example.com/") && strings.HasSuffix(r.Key, c.only) {
+					return &c.fault
+				}
+				return nil
+			})
+			r, res := reportOf(t, now, "s3://kops-state", "--endpoint-url", endpoint)
+			if r.Verdict == audit.OK || res.code == 0 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Message, "b.example.com") {
+				t.Errorf("verdict %s, exit %d, problems %+v", r.Verdict, res.code, r.Problems)
+			}
+			if len(r.Stores) != c.found {
+				t.Errorf("%d stores, want %d", len(r.Stores), c.found)
+			}
+			if g := command(t, now, "gate", "s3://kops-state", "--endpoint-url", endpoint); g.code == 0 {
+				t.Errorf("gate says GO:\n%s", g.stdout)
+			}
+		})
+	}
+}
