@@ -177,5 +177,5 @@ func lastSnapshot(o *audit.Observation, now time.Time) string {
 	if !ok {
 		return "there is no complete snapshot"
 	}
-	return "the newest snapshot is " + s.Name + ", written " + stamp(at) + ", " + span(age) + " ago"
+	return "the newest snapshot is " + s.Name + ", written " + stamp(at) + ", " + span(max(0, age)) + " ago"
 }

@@ -121,7 +121,7 @@ func newest(s audit.StoreReport) string {
 	case !ok:
 		return "none"
 	}
-	return fmt.Sprintf("%s (%s ago)", audit.Stamp(s.Newest.At), audit.Span(age))
+	return fmt.Sprintf("%s (%s ago)", audit.Stamp(s.Newest.At), audit.Span(max(0, age)))
 }
 
 // number is the cell of a table that says how many snapshots there are.
