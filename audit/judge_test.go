@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -160,7 +161,7 @@ func TestClock(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 119 * time.Minute: "119m", 2 * time.Hour: "2h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", -3 * time.Hour: "-3h",
+		0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 119 * time.Minute: "119m", 2 * time.Hour: "2h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", -3 * time.Hour: "-3h", math.MinInt64: "-106751d",
 	} {
 		if got := Span(d); got != want {
 			t.Errorf("Span(%v) = %s, want %s", d, got, want)

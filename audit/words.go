@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -12,6 +13,8 @@ func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 // tired reader compares "3h" with "6h" and not "10800s".
 func Span(d time.Duration) string {
 	switch {
+	case d == math.MinInt64:
+		return Span(d + 1) // it has no positive counterpart
 	case d < 0:
 		return "-" + Span(-d)
 	case d >= 2*Day:

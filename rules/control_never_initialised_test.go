@@ -37,6 +37,7 @@ var controlNeverInitialisedSuite = suite{ages: true, cases: cases{
 	"kops made the cluster just now":                         {is: "speaks", seen: all(conceived(time.Minute), kopsCreated(noon.Add(-time.Minute))), want: []string{"info: a first cluster is forming"}, says: []string{"spec alone, no snapshots"}},
 	"a cluster that kops described long ago is made at last": {is: "speaks", seen: all(conceived(time.Hour), kopsCreated(birth)), want: []string{"info: a first cluster is forming"}},
 
+	"a spec of one member is good": {is: "boundary", seen: all(conceived(30*audit.Day), specIs(spec(1, "3.5.30"), noon.Add(-30*audit.Day))), want: []string{"warning: no cluster has ever been created here"}, says: []string{"spec good"}},
 	"exactly an hour is a birth":   {is: "boundary", seen: conceived(time.Hour), want: []string{"info: a first cluster is forming"}},
 	"a second more is none":        {is: "boundary", seen: conceived(time.Hour + time.Second), want: []string{"warning: no cluster has ever been created here"}},
 	"S3's clock is 30 s before us": {is: "boundary", seen: conceived(-30 * time.Second), want: []string{"info: a first cluster is forming"}, never: []string{"-30s"}},

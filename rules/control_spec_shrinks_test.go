@@ -21,7 +21,7 @@ var controlSpecShrinksSuite = suite{cases: cases{
 		says: []string{"3 members, as kops asks for", "do NOT roll the control plane"}},
 	"kops asks for three, and so does nobody else": {is: "speaks", seen: all(specIs(spec(1, "3.5.30"), noon), noSnapshots, kopsSays(nil)), want: []string{"critical: kops asks for 3"}},
 	"kops scales down too": {is: "speaks", seen: all(specIs(spec(1, "3.5.30"), noon), kopsSays(func(k *audit.Kops) { k.Members = 1 })),
-		want: []string{"info: the cluster is being scaled down: etcd-cluster-spec has memberCount 1, kops asks for 1, and the cluster had 3"}},
+		want: []string{"info: the cluster is being scaled down: etcd-cluster-spec has memberCount 1, kops asks for 1, and the cluster had 3"}, never: []string{"Unless you are scaling down"}},
 	"kops asks for no member either": {is: "speaks", seen: all(specIs(spec(0, "3.5.30"), noon), kopsSays(func(k *audit.Kops) { k.Members = 0 })), want: []string{"critical: memberCount 0"}},
 
 	"one less than kops asks for":          {is: "boundary", seen: all(specIs(spec(2, "3.5.30"), noon), kopsSays(nil)), want: []string{"critical: memberCount 2, and kops asks for 3"}},
@@ -29,6 +29,8 @@ var controlSpecShrinksSuite = suite{cases: cases{
 	"more than kops, and less than before": {is: "boundary", seen: all(specIs(spec(2, "3.5.30"), noon), kopsSays(func(k *audit.Kops) { k.Members = 1 })), want: []string{"info: memberCount 2, kops asks for 1, and the cluster had 3"}},
 	"kops does not say how many":           {is: "boundary", seen: all(specIs(spec(1, "3.5.30"), noon), kopsSays(func(k *audit.Kops) { k.Members = 0 })), want: []string{"warning: memberCount 1"}},
 	"kops means another place":             {is: "boundary", seen: all(specIs(spec(1, "3.5.30"), noon), moved("s3://other/x")), want: []string{"warning: memberCount 1"}},
+	"no member, and there was one":         {is: "boundary", seen: all(specIs(spec(0, "3.5.30"), noon), metaIs(`{"etcdVersion":"3.5.30","clusterSpec":{"memberCount":1}}`)), want: []string{"critical: memberCount 0"}, says: []string{"1 member, as in the newest snapshot's meta"}},
+	"no member, and there was none":        {is: "boundary", seen: all(specIs(spec(0, "3.5.30"), noon), metaIs(`{"etcdVersion":"3.5.30","clusterSpec":{}}`)), want: []string{"critical: memberCount 0"}, says: []string{"memberCount as kops has it"}},
 	"one member less":                      {is: "boundary", seen: specIs(spec(2, "3.5.30"), noon), want: []string{"warning: memberCount 2, and the cluster had 3"}},
 	"as many members":                      {is: "boundary", seen: specIs(spec(3, "3.5.30"), noon)},
 	"one member of one":                    {is: "boundary", seen: all(specIs(spec(1, "3.5.30"), noon), metaIs(`{"etcdVersion":"3.5.30","clusterSpec":{"memberCount":1}}`))},

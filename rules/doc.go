@@ -4,6 +4,6 @@
 // time; what it needs to know belongs in the observation.
 //
 // To add a rule, write the three files with one stem, add the rule to [All] and
-// its cases to allCases in rules_test.go, and run `go test ./... -update`. The
+// its cases to allCases in cases_test.go, and run `go test ./... -update`. The
 // tests name whatever was forgotten.
 package rules

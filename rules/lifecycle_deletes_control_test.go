@@ -71,6 +71,8 @@ var lifecycleDeletesControlSuite = suite{ages: true, cases: cases{
 		want: []string{"critical: to hide etcd-cluster-created"}, says: []string{"armed"}, never: []string{"nobody touching it"}},
 	"spec is without members, so that nothing happens when created goes": {is: "speaks", seen: all(specIs(spec(0, "3.5.30"), birth), lifecycleRules(lifecycleRule("odd", prefixed(mainRoot+"control/etcd-cluster-created"), "<Days>90</Days>"))),
 		want: []string{"critical: to hide etcd-cluster-created"}, says: []string{"armed"}, never: []string{"nobody touching it", "The spec is good"}},
+	"spec is bad, and created goes first": {is: "speaks", seen: all(lifecycleRules(expireAll(90)), specIs("{", noon.Add(-30*audit.Day)), bornAtTime(noon.Add(-89*audit.Day))),
+		want: []string{"critical: will hide etcd-cluster-created on 2026-12-02 00:00:00Z, in 36h. The spec is not one that etcd-manager can parse"}, says: []string{"the store is then armed"}, never: []string{"nobody touching it"}},
 	"spec is bad, and goes first": {is: "speaks", seen: all(lifecycleRules(expireAll(90)), specIs("{", noon.Add(-89*audit.Day)), bornAtTime(noon.Add(-30*audit.Day))),
 		want: []string{"critical: will hide etcd-cluster-spec on 2026-12-02 00:00:00Z, in 36h. spec goes first"}},
 	"without versions it is final": {is: "speaks", seen: all(unversioned, lifecycleRules(expireAll(90))),
