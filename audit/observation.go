@@ -155,6 +155,10 @@ type Listing struct {
 	Bytes   int64 `json:"bytes"`
 }
 
+// UploadTime is how long a snapshot may consist of its data alone: etcd-manager
+// writes the meta file last.
+const UploadTime = 10 * time.Minute
+
 // StrayLimit bounds Listing.Strays, so that a mistake that put a million
 // objects into a store does not fill the auditor's memory.
 const StrayLimit = 20
@@ -202,6 +206,13 @@ type Object struct {
 	StorageClass string    `json:"storage_class,omitempty"` // empty means STANDARD
 }
 
+// Archived reports whether the object lies in a class that nobody can read
+// before it is thawed: GET answers 403 InvalidObjectState (Amazon S3 user guide,
+// "Working with archived objects").
+func (o Object) Archived() bool {
+	return o.StorageClass == "GLACIER" || o.StorageClass == "DEEP_ARCHIVE"
+}
+
 // A Version is one line of a listing of versions.
 type Version struct {
 	Object
@@ -243,6 +254,12 @@ type Bucket struct {
 	// Lifecycle is the lifecycle configuration as the server sent it, XML or
 	// AWS's JSON; unset when there is none.
 	Lifecycle Fact[Document] `json:"lifecycle"`
+
+	// TransitionSizeDefault is what the server says of small objects beside the
+	// lifecycle configuration: all_storage_classes_128K moves none of them,
+	// varies_by_storage_class moves them to archive classes. Empty where it
+	// says nothing.
+	TransitionSizeDefault string `json:"transition_size_default,omitempty"`
 
 	// MFADelete says that deleting a version takes a second factor. It is part
 	// of the answer about versioning, and is not known where that is not.

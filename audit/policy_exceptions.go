@@ -209,7 +209,7 @@ func standing(rules []Rule, found []Finding, o *Observation, id string, about fu
 func ofNoConsequence(rule string) bool {
 	switch rule {
 	case "snapshot/none", "snapshot/late", "snapshot/stale", "snapshot/events-behind", "snapshot/writer-clock", "snapshot/too-frequent",
-		"lifecycle/deletes-control", "bucket/duplicate-tree", "bucket/orphan-store":
+		"lifecycle/deletes-control", "lifecycle/archives-control", "bucket/duplicate-tree", "bucket/orphan-store":
 		return true
 	}
 	return strings.HasPrefix(rule, "control/") || strings.HasPrefix(rule, "queue/")

@@ -100,7 +100,7 @@ func TestRoles(t *testing.T) {
 		return all
 	}
 	ofLive := []string{"control/reset-armed", "queue/bad-restore", "snapshot/late", "snapshot/none", "snapshot/stale", "snapshot/events-behind", "snapshot/writer-clock", "snapshot/too-frequent",
-		"lifecycle/deletes-control", "bucket/duplicate-tree", "bucket/orphan-store"}
+		"lifecycle/deletes-control", "lifecycle/archives-control", "bucket/duplicate-tree", "bucket/orphan-store"}
 	ofAll := []string{"snapshot/damaged", "snapshot/empty-object", "lifecycle/cuts-ladder", "bucket/public", "audit/store-vanished", "controls/x"}
 	for _, role := range []Role{Replica, Archive} {
 		p := DefaultPolicy()

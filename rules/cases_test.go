@@ -34,6 +34,7 @@ var allCases = map[string]suite{
 	"snapshot/altered":              snapshotAlteredSuite,
 	"retention/writer-locked":       retentionWriterLockedSuite,
 	"retention/cleanup-ineffective": retentionCleanupIneffectiveSuite,
+	"lifecycle/archives-control":    lifecycleArchivesControlSuite,
 	"lifecycle/deletes-control":     lifecycleDeletesControlSuite,
 	"lifecycle/unseen":              lifecycleUnseenSuite,
 	"bucket/unversioned":            bucketUnversionedSuite,

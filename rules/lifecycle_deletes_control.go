@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -13,7 +14,7 @@ var lifecycleDeletesControl = audit.Rule{
 	ID:         "lifecycle/deletes-control",
 	Title:      "a lifecycle rule will delete etcd-manager's control files",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
-	Needs:      []audit.FactName{audit.FactLifecycle, audit.FactVersioning, audit.FactCreated, audit.FactSpec, audit.FactTags, audit.FactControlVersions},
+	Needs:      []audit.FactName{audit.FactLifecycle, audit.FactVersioning, audit.FactCreated, audit.FactSpec, audit.FactTags},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		created, hasCreated := deletion(o, o.Created, etcdmanager.CreatedPath, now)
 		spec, hasSpec := deletion(o, o.Spec, etcdmanager.SpecPath, now)
@@ -133,24 +134,43 @@ func deletion(o *audit.Observation, f audit.Fact[audit.Document], path string, n
 	if !o.Bucket.Lifecycle.Seen() {
 		return toldByHeader(f.Value, path, o)
 	}
-	if !o.Bucket.Lifecycle.IsSet() {
-		return death{}, false
-	}
-	config, err := lifecycle.Parse(o.Bucket.Lifecycle.Value.Body)
+	events, err := controlEvents(o, f.Value, now, "")
 	if err != nil {
 		return toldByHeader(f.Value, path, o) // lifecycle/unseen speaks too
 	}
-	for _, e := range config.Timeline(lifecycleBucket(o), versionStack(o, f.Value), now) {
+	for _, e := range events {
 		if e.Kind == lifecycle.Expire || e.Kind == lifecycle.Hide {
-			return death{path: path, at: e.At, rule: e.Rule, hides: e.Kind == lifecycle.Hide, unsure: unsureOf(o, e)}, true
+			return death{path: path, at: e.At, rule: e.Rule, hides: e.Kind == lifecycle.Hide, unsure: unsureOf(e)}, true
 		}
 	}
 	return death{}, false
 }
 
+// controlEvents is what the bucket's rules will do to a control file. sizeDefault
+// stands in for what the server says of small objects; empty takes its word.
+//
+// What happens to the current version does not depend on those below it, so it is
+// followed alone.
+func controlEvents(o *audit.Observation, d audit.Document, now time.Time, sizeDefault string) ([]lifecycle.Event, error) {
+	if !o.Bucket.Lifecycle.IsSet() {
+		return nil, nil
+	}
+	config, err := lifecycle.Parse(o.Bucket.Lifecycle.Value.Body)
+	if err != nil {
+		return nil, err
+	}
+	// AWS's JSON holds the default, XML does not.
+	config.DefaultMinimumSize = cmp.Or(sizeDefault, config.DefaultMinimumSize, o.Bucket.TransitionSizeDefault)
+	current := lifecycle.Version{
+		Key: d.Key, VersionID: d.VersionID, Size: d.Size, LastModified: d.LastModified, StorageClass: d.StorageClass,
+		Tags: d.Tags.Value, TagsKnown: d.Tags.IsSet(),
+	}
+	return config.Timeline(lifecycleBucket(o), []lifecycle.Version{current}, now), nil
+}
+
 // unsureOf leaves out what other findings speak of: that the provider is not AWS
 // is no reason to doubt a plain age rule.
-func unsureOf(o *audit.Observation, e lifecycle.Event) string {
+func unsureOf(e lifecycle.Event) string {
 	if e.Unsure == "provider unverified" {
 		return ""
 	}
@@ -184,32 +204,4 @@ func lifecycleBucket(o *audit.Observation) lifecycle.Bucket {
 		b.Versioning = lifecycle.Suspended
 	}
 	return b
-}
-
-// stackLimit bounds how many versions of a control file are followed: what takes
-// the current one away does not depend on the hundredth below it, and following
-// costs the square of their number.
-const stackLimit = 20
-
-// versionStack is the stack of versions of a control file, newest first. Where
-// versions were not seen it is the current one alone.
-func versionStack(o *audit.Observation, d audit.Document) []lifecycle.Version {
-	current := lifecycle.Version{
-		Key: d.Key, VersionID: d.VersionID, Size: d.Size, LastModified: d.LastModified, StorageClass: d.StorageClass,
-		Tags: d.Tags.Value, TagsKnown: d.Tags.IsSet(),
-	}
-	stack := []lifecycle.Version{current}
-	for _, v := range o.ControlVersions.Value {
-		if len(stack) == stackLimit {
-			break
-		}
-		if v.Key != d.Key || v.Latest || v.VersionID == d.VersionID {
-			continue
-		}
-		stack = append(stack, lifecycle.Version{
-			Key: v.Key, VersionID: v.VersionID, Size: v.Size, LastModified: v.LastModified,
-			StorageClass: v.StorageClass, DeleteMarker: v.Marker,
-		})
-	}
-	return stack
 }

@@ -58,7 +58,7 @@ func targetFault(o *audit.Observation, name string, metaRead bool) string {
 			return "it has data and no meta file, so that etcd-manager does not take it for a backup"
 		case s.Data == nil:
 			return "it has a meta file and no data"
-		case s.Data.StorageClass == "GLACIER" || s.Data.StorageClass == "DEEP_ARCHIVE":
+		case s.Data.Archived():
 			return "its data is archived in storage class " + s.Data.StorageClass + " and cannot be read"
 		case s.Data.Size < smallestSnapshotBytes:
 			return "its data has " + plural(int(s.Data.Size), "byte") + ", which is less than any snapshot has"

@@ -47,6 +47,7 @@ var looking = []audit.Rule{
 	retentionCleanupIneffective,
 	retentionWriterLocked,
 	lifecycleDeletesControl,
+	lifecycleArchivesControl,
 	lifecycleUnseen,
 	bucketUnversioned,
 	bucketPublic,

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"backstop/audit"
-	"backstop/rules/lifecycle"
 )
 
 var snapshotArchived = audit.Rule{
@@ -57,10 +56,7 @@ var snapshotArchived = audit.Rule{
 // can be read at once.
 func archiveOf(s audit.Snapshot) string {
 	for _, half := range []*audit.Object{s.Data, s.Meta} {
-		if half == nil {
-			continue
-		}
-		if v := (lifecycle.Version{StorageClass: half.StorageClass}); v.ArchivedNow() {
+		if half != nil && half.Archived() {
 			return half.StorageClass
 		}
 	}

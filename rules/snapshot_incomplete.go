@@ -7,9 +7,8 @@ import (
 	"backstop/audit"
 )
 
-// uploadTime is how long a snapshot may consist of its data alone, because
-// etcd-manager writes the meta file last.
-var uploadTime = 10 * time.Minute
+// uploadTime is a variable so that a mutation can move it.
+var uploadTime = audit.UploadTime
 
 var snapshotIncomplete = audit.Rule{
 	ID:         "snapshot/incomplete",

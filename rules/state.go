@@ -30,24 +30,18 @@ func stateOf(o *audit.Observation, p audit.Policy, now time.Time) etcdmanager.St
 	return s
 }
 
-// world is what the observation shows of what etcd-manager finds.
+// world is what the observation shows of what decides a store's state. The queue
+// does not: it has rules of its own.
 func world(o *audit.Observation, now time.Time) etcdmanager.World {
 	w := etcdmanager.World{
-		Created:       presence(o.Created),
-		Spec:          presence(o.Spec),
-		Evidence:      evidence(o, now),
-		RestoreQueued: restoreQueued(o),
+		Created:  presence(o.Created),
+		Spec:     presence(o.Spec),
+		Evidence: evidence(o, now),
 	}
 	if spec, err := etcdmanager.ParseSpec(o.Spec.Value.Body); err == nil {
 		w.Quality = etcdmanager.NoMembers
 		if spec.MemberCount >= 1 {
 			w.Quality = etcdmanager.WithMembers
-		}
-	}
-	for _, c := range o.Queue.Value {
-		if c.Body.IsSet() {
-			_, err := etcdmanager.ParseCommand(c.Body.Value.Body)
-			w.QueueBad = w.QueueBad || err != nil
 		}
 	}
 	return w

@@ -37,7 +37,7 @@ type Bucket interface {
 	Versioning(ctx context.Context) (Versioning, error)
 	// Lifecycle gives the lifecycle configuration as the server sent it.
 	// Without one it is ErrMissing.
-	Lifecycle(ctx context.Context) ([]byte, error)
+	Lifecycle(ctx context.Context) (Lifecycle, error)
 	// ObjectLock gives the Object Lock configuration. Where Object Lock is not
 	// on it is ErrMissing.
 	ObjectLock(ctx context.Context) (audit.ObjectLock, error)
@@ -75,6 +75,14 @@ type Bucket interface {
 type Versioning struct {
 	Status    string // "Enabled", "Suspended", or "" when it was never on
 	MFADelete bool   // deleting a version takes a second factor
+}
+
+// Lifecycle is the answer about a bucket's lifecycle rules.
+type Lifecycle struct {
+	Body []byte // the document, XML or AWS's JSON
+	// TransitionSizeDefault is the header
+	// x-amz-transition-default-minimum-object-size, which XML does not hold.
+	TransitionSizeDefault string
 }
 
 // ListInput says what to list.

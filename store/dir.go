@@ -381,7 +381,7 @@ func (d *Dir) Get(ctx context.Context, key string, limit int64) (audit.Document,
 	}
 	doc := audit.Document{Object: d.object(key, info)}
 	switch {
-	case doc.StorageClass == "GLACIER" || doc.StorageClass == "DEEP_ARCHIVE":
+	case doc.Archived():
 		doc.Unreadable = "archived in storage class " + doc.StorageClass
 		return doc, nil
 	case info.Size() > limit:
@@ -526,18 +526,18 @@ func (d *Dir) wrong(part string, err error) error {
 }
 
 // Lifecycle implements Bucket.
-func (d *Dir) Lifecycle(context.Context) ([]byte, error) {
+func (d *Dir) Lifecycle(context.Context) (Lifecycle, error) {
 	switch {
 	case d.facts.Lifecycle == nil:
-		return nil, d.untold("read lifecycle configuration", "lifecycle", "")
+		return Lifecycle{}, d.untold("read lifecycle configuration", "lifecycle", "")
 	case string(d.facts.Lifecycle) == "null":
-		return nil, &Error{Op: "read lifecycle configuration", Object: d.root, Cause: audit.CauseOther, Err: ErrMissing}
+		return Lifecycle{}, &Error{Op: "read lifecycle configuration", Object: d.root, Cause: audit.CauseOther, Err: ErrMissing}
 	}
 	var xml string
 	if json.Unmarshal(d.facts.Lifecycle, &xml) == nil {
-		return []byte(xml), nil
+		return Lifecycle{Body: []byte(xml)}, nil
 	}
-	return d.facts.Lifecycle, nil
+	return Lifecycle{Body: d.facts.Lifecycle}, nil
 }
 
 // untold is the answer of a directory to what only a bucket knows.

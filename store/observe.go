@@ -25,10 +25,6 @@ const (
 	versionLimit  = 1000    // versions of the control files that are kept
 )
 
-// uploadTime is how long a snapshot may consist of its data alone: etcd-manager
-// writes the meta file last.
-const uploadTime = 10 * time.Minute
-
 // ObserveBucket looks at what is true of the bucket as a whole. It is asked once
 // for each bucket, and goes into the observation of each of its stores.
 func ObserveBucket(ctx context.Context, b Bucket) audit.Bucket {
@@ -44,9 +40,9 @@ func ObserveBucket(ctx context.Context, b Bucket) audit.Bucket {
 	}
 	dead := err // what every other answer will be, if it is fatal
 	seen.Lifecycle = ask(ctx, dead, func(ctx context.Context) (audit.Document, error) {
-		body, err := b.Lifecycle(ctx)
-		dead = err
-		return audit.Document{Body: body}, err
+		l, err := b.Lifecycle(ctx)
+		dead, seen.TransitionSizeDefault = err, l.TransitionSizeDefault
+		return audit.Document{Body: l.Body}, err
 	})
 	if !fatal(dead) {
 		seen.Region = b.Region()
@@ -382,7 +378,7 @@ func (l *look) orphans() {
 	}
 	names := map[string]bool{}
 	for _, s := range l.o.Listing.Value.Snapshots {
-		if !s.Complete() && (s.Data == nil || l.now().Sub(s.Data.LastModified) > uploadTime) {
+		if !s.Complete() && (s.Data == nil || l.now().Sub(s.Data.LastModified) > audit.UploadTime) {
 			names[s.Name] = true
 		}
 	}

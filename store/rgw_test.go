@@ -218,7 +218,7 @@ func TestRGWAnswers(t *testing.T) {
 				`<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>2</NoncurrentDays><NewerNoncurrentVersions>1</NewerNoncurrentVersions>`+
 				`</NoncurrentVersionExpiration></Rule></LifecycleConfiguration>`))
 			got, err := b.Lifecycle(t.Context())
-			if err != nil || !bytes.Contains(got, []byte("big")) || bytes.Contains(got, []byte("ObjectSize")) || bytes.Contains(got, []byte("Newer")) {
+			if err != nil || !bytes.Contains(got.Body, []byte("big")) || bytes.Contains(got.Body, []byte("ObjectSize")) || bytes.Contains(got.Body, []byte("Newer")) {
 				t.Errorf("got %s, %v", got, err)
 			}
 		},

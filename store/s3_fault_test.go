@@ -596,7 +596,7 @@ func said(err error, parts ...any) (string, error) {
 
 func rules(b *store.S3) (string, error) {
 	doc, err := b.Lifecycle(context.Background())
-	return string(doc), err
+	return string(doc.Body), err
 }
 
 // TestUnreachable covers what happens before HTTP.
@@ -731,5 +731,19 @@ func TestUnreadable(t *testing.T) {
 	var e *store.Error
 	if !errors.As(err, &e) || e.Cause != audit.CauseDenied || e.Permission != "kms:Decrypt" {
 		t.Errorf("got %v, want the permission kms:Decrypt", err)
+	}
+}
+
+// TestTransitionSizeDefault covers the header beside the lifecycle rules, which
+// servers other than AWS do not send.
+func TestTransitionSizeDefault(t *testing.T) {
+	for _, want := range []string{"all_storage_classes_128K", "varies_by_storage_class", ""} {
+		f := storetest.NewFake(atNoon)
+		fake := f.CreateBucket("backups")
+		fake.SetLifecycle([]byte(lifecycle))
+		fake.SetTransitionSizeDefault(want)
+		if got, err := open(t, f.URL(t)).Lifecycle(t.Context()); err != nil || got.TransitionSizeDefault != want {
+			t.Errorf("got %q, %v, want %q", got.TransitionSizeDefault, err, want)
+		}
 	}
 }

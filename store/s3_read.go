@@ -352,29 +352,29 @@ func (s *S3) Versioning(ctx context.Context) (Versioning, error) {
 }
 
 // Lifecycle implements [Bucket].
-func (s *S3) Lifecycle(ctx context.Context) ([]byte, error) {
+func (s *S3) Lifecycle(ctx context.Context) (Lifecycle, error) {
 	q := query{
 		op: "get bucket lifecycle", object: s.URL(""), action: Actions["Lifecycle"][0],
 		root: "LifecycleConfiguration", missing: "NoSuchLifecycleConfiguration",
 	}
-	return call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) ([]byte, error) {
+	return call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) (Lifecycle, error) {
 		_, err := s.client.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.bucket}, opt)
 		// The SDK's reading is not used: a date that it cannot parse must not
 		// hide the rules.
 		if err != nil && !a.whole {
-			return nil, err
+			return Lifecycle{}, err
 		}
 		var doc struct {
 			Rules []struct{} `xml:"Rule"`
 		}
 		if err := xml.Unmarshal(a.body, &doc); err != nil {
-			return nil, faultf(audit.CauseMalformed, "%w", err)
+			return Lifecycle{}, faultf(audit.CauseMalformed, "%w", err)
 		}
 		if len(doc.Rules) == 0 {
 			// Without rules a bucket has no configuration, and S3 says so
 			// with 404; a server that does not know the call may say this.
-			return nil, faultf(audit.CauseForeign, "answered 200 without a rule")
+			return Lifecycle{}, faultf(audit.CauseForeign, "answered 200 without a rule")
 		}
-		return a.body, nil
+		return Lifecycle{Body: a.body, TransitionSizeDefault: a.header.Get("X-Amz-Transition-Default-Minimum-Object-Size")}, nil
 	})
 }

@@ -250,7 +250,7 @@ func (r repair) check() Step {
 func GoodVersion(o *audit.Observation, path string) (audit.Version, bool) {
 	key := o.Store.Key(path)
 	for _, v := range o.ControlVersions.Value {
-		if v.Key == key && !v.Marker && v.Size > 0 && v.StorageClass != "GLACIER" && v.StorageClass != "DEEP_ARCHIVE" {
+		if v.Key == key && !v.Marker && v.Size > 0 && !v.Archived() {
 			return v, true
 		}
 	}

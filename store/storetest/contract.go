@@ -314,7 +314,7 @@ var contract = []clause{
 				t.Errorf("versioning: got %+v, %v", got, err)
 			}
 			got, err := b.Lifecycle(t.Context())
-			if err != nil || !bytes.Contains(got, []byte("<ID>prune</ID>")) || !bytes.Contains(got, []byte("<Days>30</Days>")) {
+			if err != nil || !bytes.Contains(got.Body, []byte("<ID>prune</ID>")) || !bytes.Contains(got.Body, []byte("<Days>30</Days>")) {
 				t.Errorf("lifecycle: got %q, %v", got, err)
 			}
 		},
@@ -596,5 +596,5 @@ func lookThrough(t *testing.T, b store.Bucket) string {
 	os, lerr := collect(b.List(t.Context(), store.ListInput{}))
 	v, verr := b.Versioning(t.Context())
 	l, cerr := b.Lifecycle(t.Context())
-	return fmt.Sprint(vs, err, os, lerr, v, verr, string(l), cerr, settingErrors(t.Context(), b))
+	return fmt.Sprint(vs, err, os, lerr, v, verr, string(l.Body), l.TransitionSizeDefault, cerr, settingErrors(t.Context(), b))
 }

@@ -96,7 +96,7 @@ func (f *Fake) SetPageSize(n int) {
 func (f *Fake) CreateBucket(name string) *Bucket {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := &Bucket{fake: f, name: name, keys: map[string][]*version{}, denied: map[string]bool{}}
+	b := &Bucket{fake: f, name: name, keys: map[string][]*version{}, denied: map[string]bool{}, sizeDefault: "all_storage_classes_128K"}
 	f.buckets[name] = b
 	return b
 }
@@ -129,11 +129,13 @@ type Bucket struct {
 	made       int                   // versions so far, for their ids
 	versioning string
 	lifecycle  []byte
-	settings   Settings
-	region     string
-	denied     map[string]bool // IAM actions and operations
-	listOnly   *string
-	expiration func(Object) string
+	// sizeDefault is the header that S3 sends with the lifecycle rules.
+	sizeDefault string
+	settings    Settings
+	region      string
+	denied      map[string]bool // IAM actions and operations
+	listOnly    *string
+	expiration  func(Object) string
 }
 
 // An Object is what to put into a bucket, and what comes out of it.
@@ -290,6 +292,15 @@ func (b *Bucket) SetLifecycle(xml []byte) {
 	b.fake.mu.Lock()
 	defer b.fake.mu.Unlock()
 	b.lifecycle = slices.Clone(xml)
+}
+
+// SetTransitionSizeDefault sets what is said of small objects beside the
+// lifecycle rules. A new bucket says all_storage_classes_128K, as on AWS; empty
+// says nothing, as other servers do.
+func (b *Bucket) SetTransitionSizeDefault(mode string) {
+	b.fake.mu.Lock()
+	defer b.fake.mu.Unlock()
+	b.sizeDefault = mode
 }
 
 // SetExpiration sets what gives the x-amz-expiration header of an object;

@@ -388,6 +388,9 @@ func (c *call) getLifecycle() error {
 		return refuse(http.StatusNotFound, "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist")
 	}
 	c.header.Set("Content-Type", "application/xml")
+	if c.bucket.sizeDefault != "" {
+		c.header.Set("X-Amz-Transition-Default-Minimum-Object-Size", c.bucket.sizeDefault)
+	}
 	c.body = c.bucket.lifecycle
 	return nil
 }
