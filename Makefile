@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint update fuzz demo clean
+.PHONY: build test unit real lint update fuzz oracle demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -30,6 +30,9 @@ update: ## rewrites every derived file
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
+
+oracle: real ## 300 random rule sets that a real S3 server executes day by day; half an hour
+	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -sets 300 -gateways 3 -days 14 -headers 2100
 
 demo:
 	$(GO) run ./cmd/backstop demo

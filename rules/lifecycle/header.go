@@ -95,15 +95,17 @@ func (c Configuration) ExpirationHeader(b Bucket, current Version) (date time.Ti
 	return date, rule, ok
 }
 
-// announced is the earlier date of an expiration by days or date.
+// announced is the earlier date of an expiration by days or date. A date that
+// has passed is announced as it is, though the object be younger (measured on
+// Ceph RGW 16.2.15).
 func (e *evaluation) announced(x *Expiration, created time.Time) (time.Time, bool) {
 	at, ok := time.Time{}, false
 	if x.Days != nil {
 		at, _ = e.due(created, *x.Days)
 		ok = true
 	}
-	if date := later(x.Date, created); !x.Date.IsZero() && (!ok || date.Before(at)) {
-		at, ok = date, true
+	if !x.Date.IsZero() && (!ok || x.Date.Before(at)) {
+		at, ok = x.Date, true
 	}
 	return at, ok
 }

@@ -28,7 +28,12 @@ func RestoreEnd(requested time.Time, days int) time.Time {
 
 // floorMidnight returns the last midnight UTC that is not after t.
 func floorMidnight(t time.Time) time.Time {
-	return t.UTC().Truncate(day)
+	sec, perDay := t.Unix(), int64(day/time.Second)
+	rest := sec % perDay
+	if rest < 0 {
+		rest += perDay
+	}
+	return time.Unix(sec-rest, 0).UTC()
 }
 
 // nextMidnight returns the first midnight UTC after t.
@@ -39,8 +44,16 @@ func nextMidnight(t time.Time) time.Time {
 // addDays adds days of 24 hours to an instant in UTC and stops at the horizon.
 // Negative numbers, which no server accepts, count as zero.
 func addDays(t time.Time, days int) time.Time {
-	const limit = 10000 * 366 // beyond it every sum is past the horizon
-	sum := t.UTC().AddDate(0, 0, min(max(days, 0), limit))
+	const (
+		short = 100_000     // a Duration holds so many days
+		limit = 10000 * 366 // beyond it every sum is past the horizon
+	)
+	sum := t.UTC()
+	if days <= short {
+		sum = sum.Add(time.Duration(max(days, 0)) * day)
+	} else {
+		sum = sum.AddDate(0, 0, min(days, limit))
+	}
 	if sum.After(horizon) {
 		return horizon
 	}

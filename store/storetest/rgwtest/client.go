@@ -148,6 +148,13 @@ func (c *Client) SetLifecycle(tb testing.TB, bucket string, doc []byte) {
 	c.must(tb, c.put(tb.Context(), "/"+bucket+"?lifecycle", doc))
 }
 
+// ClearLifecycle takes a bucket's lifecycle configuration away.
+func (c *Client) ClearLifecycle(tb testing.TB, bucket string) {
+	tb.Helper()
+	_, err := c.S3.DeleteBucketLifecycle(tb.Context(), &s3.DeleteBucketLifecycleInput{Bucket: &bucket})
+	c.must(tb, err)
+}
+
 // put sends a signed PUT request.
 func (c *Client) put(ctx context.Context, path string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, c.endpoint+path, bytes.NewReader(body))

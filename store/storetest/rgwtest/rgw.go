@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,6 +153,8 @@ rgw_dns_name = localhost
 rgw_enable_usage_log = false
 rgw_run_sync_thread = false
 rgw_enable_lc_threads = false
+rgw_lc_max_objs = 1
+rgw_lc_max_wp_worker = 1
 rgw_override_bucket_index_max_shards = 1
 rgw_thread_pool_size = 32
 `
@@ -223,13 +224,7 @@ func (g *RGW) up(ctx context.Context) error {
 		},
 		g.daemon("radosgw", "-f", "-n", "client.rgw"),
 		func() error {
-			return until(ctx, "the gateway answers", func() bool {
-				resp, err := http.Get(g.Endpoint)
-				if err != nil {
-					return false
-				}
-				return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
-			})
+			return until(ctx, "the gateway answers", func() bool { return answers(g.Endpoint) })
 		},
 	}
 	for _, step := range steps {
@@ -272,14 +267,19 @@ func (g *RGW) command(ctx context.Context, program string, args ...string) (stri
 
 // daemon is a step that starts a program which stays.
 func (g *RGW) daemon(program string, args ...string) func() error {
+	return g.daemonIn(nil, program, args...)
+}
+
+// daemonIn is daemon with an environment; nil is the process's own.
+func (g *RGW) daemonIn(env []string, program string, args ...string) func() error {
 	return func() error {
-		log, err := os.Create(g.file("log/" + program + ".out"))
+		log, err := os.Create(g.file(fmt.Sprintf("log/%s-%d.out", program, len(g.daemons))))
 		if err != nil {
 			return err
 		}
 		defer log.Close()
 		cmd := exec.Command(program, append([]string{"-c", g.file("ceph.conf")}, args...)...)
-		cmd.Stdout, cmd.Stderr = log, log
+		cmd.Stdout, cmd.Stderr, cmd.Env = log, log, env
 		if err := startBound(cmd); err != nil {
 			return err
 		}
@@ -325,13 +325,9 @@ func (g *RGW) Admin(tb testing.TB, args ...string) string {
 // installed.
 func (g *RGW) AdminAt(tb testing.TB, offset string, args ...string) string {
 	tb.Helper()
-	libs, _ := filepath.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-	if len(libs) == 0 {
-		missing(tb, "libfaketime", "skipped real part: lifecycle at another time (apt-get install faketime)")
-	}
+	env := moved(tb, offset)
 	cmd := exec.CommandContext(tb.Context(), "radosgw-admin", append([]string{"-c", g.file("ceph.conf")}, args...)...)
-	// The monotonic clock stays: Ceph's timers hang without it.
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+libs[0], "FAKETIME="+offset, "DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_FAKE_MONOTONIC=1")
+	cmd.Env = env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		tb.Fatalf("radosgw-admin %s at %s: %v: %s", strings.Join(args, " "), offset, err, out)
