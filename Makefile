@@ -32,7 +32,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
 
 oracle: real ## 300 random rule sets that a real S3 server executes day by day; half an hour
-	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -sets 300 -gateways 3 -days 14 -headers 2100
+	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -parallel 3 -sets 300 -gateways 3 -days 14 -headers 2100
 
 demo:
 	$(GO) run ./cmd/backstop demo

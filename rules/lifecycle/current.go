@@ -115,7 +115,11 @@ func (e *evaluation) loneMarker(x *Expiration) {
 	if x.Days != nil {
 		e.removeMarker(*x.Days)
 	}
-	if !x.Date.IsZero() && !e.rd.keepMarkerByDate {
+	switch {
+	case x.Date.IsZero() || e.rd.keepMarkerByDate:
+	case e.rd.markerAtOnce:
+		e.removeMarker(0)
+	default:
 		at := later(x.Date, e.s.v.LastModified)
 		e.offer(candidate{kind: RemoveMarker, rule: e.rule, at: at, latest: at})
 	}

@@ -41,3 +41,11 @@ func TestExpirationHeaderLeavesDoubtOut(t *testing.T) {
 		t.Error("a delete marker announces nothing")
 	}
 }
+
+func TestExpirationHeaderNamesAPastDate(t *testing.T) {
+	c := parsed(t, rule("d", `"Expiration":{"Date":"2024-06-03T00:00:00Z"}`))
+	date, name, ok := c.ExpirationHeader(Bucket{Provider: AWS, Versioning: Off}, data("", at(t, "2024-06-05T12:00:00Z")))
+	if !ok || name != "d" || !date.Equal(at(t, "2024-06-03T00:00:00Z")) {
+		t.Errorf("got %s %s %v", date, name, ok)
+	}
+}

@@ -177,6 +177,10 @@ func TestNextByProvider(t *testing.T) {
 		{"R2 has no versions", expire, R2, Enabled, data("v", june1), "2024-06-05T00:00 expire v by e"},
 		{"B2 always has", expire, B2, Off, data("v", june1), "2024-06-05T00:00 hide v by e"},
 		{"test double", expire, Moto, Off, data("", june1), "provider-never-runs"},
+		{"lone marker, by age, AWS", rule("e", `"Expiration":{"Days":30}`), AWS, Enabled, marker("m", june1), "2024-07-02T00:00 remove-marker m by e"},
+		{"lone marker, by age, RGW", rule("e", `"Expiration":{"Days":30}`), RGW, Enabled, marker("m", june1), "2024-06-01T10:00 remove-marker m by e"},
+		{"lone marker, by date, AWS", rule("e", `"Expiration":{"Date":"2024-08-01T00:00:00Z"}`), AWS, Enabled, marker("m", june1), "2024-08-01T00:00 remove-marker m by e"},
+		{"lone marker, by date, RGW", rule("e", `"Expiration":{"Date":"2024-08-01T00:00:00Z"}`), RGW, Enabled, marker("m", june1), "2024-06-01T10:00 remove-marker m by e"},
 		{"zero days, Scality", rule("e", `"Expiration":{"Days":0}`), Scality, Off, data("", june1), "2024-06-02T00:00 expire  by e"},
 	} {
 		b := Bucket{Provider: c.provider, Versioning: c.versioning}

@@ -93,6 +93,8 @@ const (
 	markerAtOnce = "a lone delete marker goes under any expiration, whatever its age"
 	// It looks at the next key to tell whether a marker is alone.
 	lastMarker = "the last key of a rule's listing keeps its lone delete marker"
+	// It looks at nothing but that key: versions above the marker do not count.
+	oldestMarker = "a noncurrent delete marker goes as a lone one does, if it is the oldest of its key"
 	// The log says that it was deleted.
 	suspendedKept = "suspended: the null version stays listed"
 	// Its filters for delete markers leave out the tags.
@@ -125,10 +127,20 @@ func (c comparison) excuse() string {
 		return markerAtOnce
 	case lone(c.got) && len(c.want) == 0 && c.last[c.key]:
 		return lastMarker
+	case len(c.got) > 0 && len(c.got) < len(c.want) && c.got.equal(c.want[:len(c.got)]) && c.got.data().equal(c.want.data()) && c.removesMarkers():
+		return oldestMarker
 	case c.bucket.Provider == lifecycle.AWS && c.want.data().equal(c.got.data()) && c.tagged():
 		return tagsIgnored
 	}
 	return ""
+}
+
+// removesMarkers reports whether an enabled rule about the key removes lone
+// delete markers.
+func (c comparison) removesMarkers() bool {
+	return slices.ContainsFunc(c.config.Rules, func(r lifecycle.Rule) bool {
+		return r.Enabled() && strings.HasPrefix(c.key, prefixOf(r)) && r.Expiration != nil && r.Expiration.ExpiredObjectDeleteMarker != nil
+	})
 }
 
 // data is a state without its delete markers.

@@ -74,7 +74,8 @@ type reading struct {
 	anyTagMarker bool
 	// keepMarkerByDate: Expiration.Date leaves lone markers alone.
 	keepMarkerByDate bool
-	// markerAtOnce: lone markers go under any expiration, whatever their age.
+	// markerAtOnce: lone markers go under any expiration, whatever their age and
+	// its date (measured on RGW 16.2.15).
 	markerAtOnce bool
 	// extensions: MinIO's additional elements are obeyed.
 	extensions bool
