@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // A call is one request and the answer to it.
@@ -19,6 +20,8 @@ type call struct {
 	header http.Header
 	status int
 	body   []byte
+	// latency is how much later the answer is sent.
+	latency time.Duration
 }
 
 // ServeHTTP answers one request.
@@ -36,7 +39,7 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *Fake) answer(r *http.Request) (*call, *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := &call{fake: f, header: http.Header{}, status: http.StatusOK}
+	c := &call{fake: f, header: http.Header{}, status: http.StatusOK, latency: f.latency}
 	op, err := c.route(r)
 	c.header.Set("Date", f.clock().UTC().Format(http.TimeFormat))
 	c.header.Set("X-Amz-Request-Id", fmt.Sprintf("%016X", len(f.requests)+1))
