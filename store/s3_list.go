@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -66,20 +67,75 @@ func (q query) wrong(format string, args ...any) *Error {
 	}
 }
 
+// maxFolderPages bounds how many pages of folders are asked for: more folders than
+// that are as good a guess as all.
+const maxFolderPages = 10
+
+// Folders implements [Bucket].
+func (s *S3) Folders(ctx context.Context, prefix string) ([]string, error) {
+	q := query{op: "list folders", object: s.URL(prefix), action: Actions["Folders"][0], root: objectsRoot, ours: true}
+	req := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: given(prefix), Delimiter: given("/"), EncodingType: types.EncodingTypeUrl}
+	var all []string
+	for range maxFolderPages {
+		page, err := call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) (listPage, error) {
+			if _, err := s.client.ListObjectsV2(ctx, req, opt); err != nil {
+				return listPage{}, err
+			}
+			return parseFolders(a.body)
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.folders...)
+		if !page.more || page.next == "" || len(page.folders) == 0 {
+			break // where objects lie, and no folders, there may be very many
+		}
+		req.ContinuationToken = &page.next
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// given is nil for a parameter that is empty.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// parseFolders reads a page of common prefixes.
+func parseFolders(body []byte) (listPage, error) {
+	p, err := readPage(body, objectsRoot)
+	if err != nil {
+		return listPage{}, err
+	}
+	out := listPage{next: string(p.nextToken)}
+	if out.more, err = p.more(); err != nil {
+		return listPage{}, err
+	}
+	for _, c := range p.prefixes {
+		folder, err := p.decode(c)
+		if err != nil {
+			return listPage{}, err
+		}
+		out.folders = append(out.folders, folder)
+	}
+	return out, nil
+}
+
 type listPage struct {
 	objects []audit.Object
+	folders []string
 	more    bool
 	next    string
 }
 
 func (s *S3) listPage(ctx context.Context, q query, in ListInput, token *string) (listPage, error) {
 	return call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) (listPage, error) {
-		req := &s3.ListObjectsV2Input{Bucket: &s.bucket, ContinuationToken: token, EncodingType: types.EncodingTypeUrl}
-		if in.Prefix != "" {
-			req.Prefix = &in.Prefix
-		}
-		if in.StartAfter != "" && token == nil {
-			req.StartAfter = &in.StartAfter
+		req := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: given(in.Prefix), ContinuationToken: token, EncodingType: types.EncodingTypeUrl}
+		if token == nil {
+			req.StartAfter = given(in.StartAfter)
 		}
 		if _, err := s.client.ListObjectsV2(ctx, req, opt); err != nil {
 			return listPage{}, err
@@ -178,15 +234,9 @@ type versionList struct {
 
 func (s *S3) versionsPage(ctx context.Context, q query, prefix, key, version string) (versionList, error) {
 	return call(ctx, s, q, func(ctx context.Context, a *answer, opt func(*s3.Options)) (versionList, error) {
-		req := &s3.ListObjectVersionsInput{Bucket: &s.bucket, EncodingType: types.EncodingTypeUrl}
-		if prefix != "" {
-			req.Prefix = &prefix
-		}
-		if key != "" {
-			req.KeyMarker = &key
-		}
-		if version != "" {
-			req.VersionIdMarker = &version
+		req := &s3.ListObjectVersionsInput{
+			Bucket: &s.bucket, Prefix: given(prefix), EncodingType: types.EncodingTypeUrl,
+			KeyMarker: given(key), VersionIdMarker: given(version),
 		}
 		if _, err := s.client.ListObjectVersions(ctx, req, opt); err != nil {
 			return versionList{}, err

@@ -16,7 +16,7 @@ import (
 type page struct {
 	truncated, encoding                       []byte
 	nextToken, nextKeyMarker, nextVersionMark []byte
-	prefixes                                  int // common prefixes
+	prefixes                                  [][]byte // common prefixes
 	entries                                   []entry
 }
 
@@ -56,13 +56,15 @@ func decodePage(body []byte, root string) (page, error) {
 		return page{}, err
 	}
 	var doc struct {
-		IsTruncated         []byte     `xml:"IsTruncated"`
-		EncodingType        []byte     `xml:"EncodingType"`
-		NextToken           []byte     `xml:"NextContinuationToken"`
-		NextKeyMarker       []byte     `xml:"NextKeyMarker"`
-		NextVersionIDMarker []byte     `xml:"NextVersionIdMarker"`
-		CommonPrefixes      []struct{} `xml:"CommonPrefixes"`
-		Entries             []struct { // in the document's order, others among them
+		IsTruncated         []byte `xml:"IsTruncated"`
+		EncodingType        []byte `xml:"EncodingType"`
+		NextToken           []byte `xml:"NextContinuationToken"`
+		NextKeyMarker       []byte `xml:"NextKeyMarker"`
+		NextVersionIDMarker []byte `xml:"NextVersionIdMarker"`
+		CommonPrefixes      []struct {
+			Prefix []byte `xml:"Prefix"`
+		} `xml:"CommonPrefixes"`
+		Entries []struct { // in the document's order, others among them
 			XMLName      xml.Name
 			Key          []byte `xml:"Key"`
 			VersionID    []byte `xml:"VersionId"`
@@ -78,7 +80,10 @@ func decodePage(body []byte, root string) (page, error) {
 	}
 	p := page{
 		truncated: doc.IsTruncated, encoding: doc.EncodingType, nextToken: doc.NextToken,
-		nextKeyMarker: doc.NextKeyMarker, nextVersionMark: doc.NextVersionIDMarker, prefixes: len(doc.CommonPrefixes),
+		nextKeyMarker: doc.NextKeyMarker, nextVersionMark: doc.NextVersionIDMarker,
+	}
+	for _, c := range doc.CommonPrefixes {
+		p.prefixes = append(p.prefixes, c.Prefix)
 	}
 	for _, e := range doc.Entries {
 		if isEntry(root, e.XMLName.Local) {
@@ -104,10 +109,10 @@ func (p page) more() (bool, error) {
 	return more, nil
 }
 
-// whole refuses a page of which the entries are not all: nobody asks for common
-// prefixes here.
+// whole refuses a page of which the entries are not all: without a delimiter there
+// are no common prefixes.
 func (p page) whole() error {
-	if p.prefixes > 0 {
+	if len(p.prefixes) > 0 {
 		return faultf(audit.CauseForeign, "it has common prefixes, though no delimiter was given")
 	}
 	return nil

@@ -162,7 +162,7 @@ func TestScanPageMutated(t *testing.T) {
 	for name, c := range pages {
 		accepted := 0
 		for i := range c.body {
-			for _, b := range []byte("<>/&;!?\"'=] \x00\r\n\x7f\xc3a1") {
+			for _, b := range []byte("<>/&;] \r\xc3a") {
 				body := []byte(c.body)
 				body[i] = b
 				scanned, ok := scanPage(body, c.root)
@@ -186,7 +186,7 @@ func samePage(a, b page) bool { return a.String() == b.String() }
 
 func (p page) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%q %q %q %q %q %d", p.truncated, p.encoding, p.nextToken, p.nextKeyMarker, p.nextVersionMark, p.prefixes)
+	fmt.Fprintf(&s, "%q %q %q %q %q %q", p.truncated, p.encoding, p.nextToken, p.nextKeyMarker, p.nextVersionMark, p.prefixes)
 	for _, e := range p.entries {
 		fmt.Fprintf(&s, " {%t %q %q %q %q %q %q %q}", e.marker, e.key, e.version, e.latest, e.modified, e.etag, e.size, e.storage)
 	}
