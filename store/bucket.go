@@ -22,6 +22,10 @@ type Bucket interface {
 	// came before it is not a complete listing. A listing that repeats or does
 	// not advance ends with an error.
 	List(ctx context.Context, in ListInput) iter.Seq2[audit.Object, error]
+	// Folders gives, in order, what lies below prefix up to the next slash, as
+	// "a/" for the key "a/b" below "": by what a long listing can be divided.
+	// They need not be all. A Bucket for which that gains nothing gives none.
+	Folders(ctx context.Context, prefix string) ([]string, error)
 	// ListVersions gives the versions and delete markers whose keys begin with
 	// prefix, by key, and newest first within a key. In a bucket that was never
 	// versioned these are the current objects.

@@ -305,6 +305,9 @@ func (d *Dir) object(key string, info fs.FileInfo) audit.Object {
 	return o
 }
 
+// Folders implements Bucket: a directory is listed at once.
+func (d *Dir) Folders(context.Context, string) ([]string, error) { return nil, nil }
+
 // ListVersions implements Bucket from the versions beside the copy.
 func (d *Dir) ListVersions(ctx context.Context, prefix string) iter.Seq2[audit.Version, error] {
 	return func(yield func(audit.Version, error) bool) {

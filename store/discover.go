@@ -19,41 +19,53 @@ type root struct {
 // Discover finds every backup store below prefix by its layout, and gives their
 // roots in order. A tree inside a store belongs to it and is not another store.
 // In a bucket where versioning was ever on, and where nothing was found, the
-// deleted objects are looked through too.
+// deleted objects are looked through too. A long listing is divided, and so many of
+// its parts are listed at a time.
 //
-// It needs List, and reads no object.
-func Discover(ctx context.Context, b Bucket, prefix string) ([]string, error) {
-	f, err := discover(ctx, b, prefix)
+// It needs List and Folders, and reads no object.
+func Discover(ctx context.Context, b Bucket, prefix string, concurrency int) ([]string, error) {
+	f, err := discover(ctx, b, prefix, newPool(concurrency))
 	return f.roots, err
 }
 
 // A discovery is what the keys of a bucket tell.
 type discovery struct {
 	roots []string // of backup stores
-	specs []string // keys of what may be documents of kops clusters
+	specs []string // keys of what may be documents of kops clusters, in order
 }
 
-func discover(ctx context.Context, b Bucket, prefix string) (discovery, error) {
-	roots := map[string]root{}
-	var specs []string
-	for o, err := range b.List(ctx, ListInput{Prefix: dirPrefix(prefix)}) {
-		if err != nil {
-			return discovery{}, err
-		}
-		if at, snapshot, ok := etcdmanager.Root(o.Key); ok {
-			note(roots, at, snapshot)
-		} else if _, _, ok := kops.IsClusterKey(o.Key); ok {
-			specs = append(specs, o.Key)
-		}
+// discover lists what is below prefix, in parts and at most as many of them at a
+// time as the pool has room for.
+func discover(ctx context.Context, b Bucket, prefix string, at pool) (discovery, error) {
+	seen, err := listInParts(ctx, b, dirPrefix(prefix), at)
+	if err != nil {
+		return discovery{}, err
 	}
-	if len(roots) == 0 {
-		discoverDeleted(ctx, b, prefix, roots)
+	if len(seen.roots) == 0 {
+		at.do(func() { discoverDeleted(ctx, b, prefix, seen.roots) })
 	}
-	return discovery{roots: outermost(roots), specs: specs}, nil
+	return discovery{roots: outermost(seen.roots), specs: seen.specs}, nil
+}
+
+// keysSeen is what a part of a listing has shown.
+type keysSeen struct {
+	roots map[string]root
+	specs []string
+}
+
+func (s *keysSeen) add(key string) {
+	if at, snapshot, ok := etcdmanager.Root(key); ok {
+		note(s.roots, at, snapshot)
+	} else if _, _, ok := kops.IsClusterKey(key); ok {
+		s.specs = append(s.specs, key)
+	}
 }
 
 func note(roots map[string]root, at string, snapshot bool) {
-	r := roots[at]
+	r, known := roots[at]
+	if known && (r.snapshots && snapshot || r.control && !snapshot) {
+		return
+	}
 	r.snapshots = r.snapshots || snapshot
 	r.control = r.control || !snapshot
 	roots[at] = r

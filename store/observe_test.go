@@ -339,7 +339,7 @@ func TestDiscover(t *testing.T) {
 			for _, k := range c.keys {
 				b.Put(k, []byte("x"))
 			}
-			got, err := store.Discover(t.Context(), open(t, f.URL(t)), c.prefix)
+			got, err := store.Discover(t.Context(), open(t, f.URL(t)), c.prefix, 8)
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("Discover = %q, %v, want %q", got, err, c.want)
 			}
@@ -354,7 +354,7 @@ func TestDiscoverDeleted(t *testing.T) {
 	b.SetVersioning("Enabled")
 	b.Put(main+"/control/etcd-cluster-created", []byte("x"))
 	b.Delete(main + "/control/etcd-cluster-created")
-	got, err := store.Discover(t.Context(), open(t, f.URL(t)), "")
+	got, err := store.Discover(t.Context(), open(t, f.URL(t)), "", 8)
 	if err != nil || !slices.Equal(got, []string{main}) {
 		t.Errorf("Discover = %q, %v", got, err)
 	}
@@ -369,7 +369,7 @@ func TestDiscoverBelowManySnapshots(t *testing.T) {
 	}
 	b.Put(main+"/control/etcd-cluster-created", []byte("x"))
 	b.Put("z/backups/etcd/main/control/etcd-cluster-spec", []byte("x"))
-	got, err := store.Discover(t.Context(), open(t, f.URL(t)), "")
+	got, err := store.Discover(t.Context(), open(t, f.URL(t)), "", 8)
 	if want := []string{"prod.example.com", main, "z/backups/etcd/main"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Discover = %q, %v, want %q", got, err, want)
 	}

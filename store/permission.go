@@ -9,6 +9,7 @@ import "backstop/audit"
 // s3:ListBucket.
 var Actions = map[string][]string{
 	"List":         {"s3:ListBucket"},
+	"Folders":      {"s3:ListBucket"},
 	"ListVersions": {"s3:ListBucketVersions"},
 	"Get":          {"s3:GetObject"},
 	"Tags":         {"s3:GetObjectTagging"},

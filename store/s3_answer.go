@@ -81,7 +81,7 @@ var errRefused = errors.New("refused")
 // watch looks at every answer before the SDK does, nearest the transport: it
 // counts it, and holds XML answers to their root element. The body of an
 // object (no root expected) passes through.
-func (s *S3) watch(a *answer, root string) func(*middleware.Stack) error {
+func (s *S3) watch(a *answer, q query) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("backstop.Watch", func(
 			ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
@@ -97,10 +97,10 @@ func (s *S3) watch(a *answer, root string) func(*middleware.Stack) error {
 			a.asked = awsmiddleware.GetRegion(ctx)
 			s.learn(a, sent, s.now())
 			resp.Body = &counted{resp.Body, s}
-			if root == "" && a.status == http.StatusOK {
+			if q.root == "" && a.status == http.StatusOK {
 				return out, meta, nil
 			}
-			return out, meta, a.readXML(resp.Response, root)
+			return out, meta, a.readXML(resp.Response, q)
 		}), middleware.After)
 	}
 }
@@ -111,8 +111,9 @@ func (a *answer) take(r *http.Response) {
 	a.bounded = r.ContentLength >= 0 || len(r.TransferEncoding) > 0 || r.ProtoMajor >= 2
 }
 
-// readXML reads the whole body, and leaves it for the SDK to read again.
-func (a *answer) readXML(r *http.Response, root string) error {
+// readXML reads the whole body, and leaves it for the SDK to read again, or an
+// empty document of the kind in its place.
+func (a *answer) readXML(r *http.Response, q query) error {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxXML+1))
 	_ = r.Body.Close() // it was read, or is given up
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -131,7 +132,11 @@ func (a *answer) readXML(r *http.Response, root string) error {
 	case a.status != http.StatusOK:
 		return faultf(audit.CauseForeign, "HTTP %d", a.status)
 	}
-	err = checkRoot(body, root)
+	if q.ours {
+		r.Body = io.NopCloser(strings.NewReader("<" + q.root + "/>"))
+		return nil
+	}
+	err = checkRoot(body, q.root)
 	a.whole = err == nil
 	return err
 }

@@ -86,11 +86,10 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
 		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
 	}
-	sights, problems, err := p.see(ctx, args, &o.options)
+	r, err := p.assess(ctx, args, &o.options, set, at, nil)
 	if err != nil {
 		return err
 	}
-	r := p.judge(sights, problems, set, at, o.replay != "")
 	for _, out := range outs {
 		if err := out.write(r); err != nil {
 			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}

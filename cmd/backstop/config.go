@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"backstop/audit"
-	"backstop/rules"
 	"backstop/store"
 )
 
@@ -245,41 +244,6 @@ func (p *program) rejudge(sights []sight, o *options) ([]sight, error) {
 		again[i].Policy = flags.on(again[i].Policy)
 	}
 	return again, nil
-}
-
-// ready makes policies ready for judging at their times: windows know when they
-// last began, and of the stores of one entry each exception is answered for by
-// one.
-func ready(sights []sight, at []time.Time) []sight {
-	made := slices.Clone(sights)
-	byEntry := map[string][]int{}
-	for i := range made {
-		made[i].Policy.Windows = begun(made[i].Policy.Windows, at[i])
-		if made[i].Policy.Entry != "" && made[i].Policy.Any() {
-			byEntry[made[i].Policy.Entry] = append(byEntry[made[i].Policy.Entry], i)
-		}
-	}
-	for _, group := range byEntry {
-		if len(group) == 1 {
-			continue
-		}
-		idle := map[string]int{}
-		for _, i := range group {
-			for _, name := range rules.Idle(made[i].Observation, made[i].Policy, at[i]) {
-				idle[name]++
-			}
-		}
-		for n, i := range group {
-			elsewhere := slices.Clone(made[i].Policy.Elsewhere)
-			for name, stores := range idle {
-				if n > 0 || stores < len(group) {
-					elsewhere = append(elsewhere, name)
-				}
-			}
-			made[i].Policy.Elsewhere = elsewhere
-		}
-	}
-	return made
 }
 
 // userinfo is what stands before the host of a URL, and may be a secret.

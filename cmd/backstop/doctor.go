@@ -43,21 +43,22 @@ func (p *program) doctor(ctx context.Context, args []string, o *options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	sights, problems, err := p.see(ctx, args, o)
+	var all examinations
+	problems, _, err := p.see(ctx, args, o, &all)
 	if err != nil {
 		return err
 	}
-	blind := len(problems) > 0 || len(sights) == 0
+	blind := len(problems) > 0 || len(all) == 0
 	lacks := map[string][]string{} // actions by bucket
 	var buckets []string
-	for _, s := range sights {
-		necessary, denied := examine(p.stdout, s.Observation)
-		blind = blind || necessary
-		b := s.Observation.Store.Bucket
-		if len(denied) > 0 && lacks[b] == nil {
-			buckets = append(buckets, b)
+	for i := range all {
+		e := &all[i]
+		fmt.Fprint(p.stdout, e.text.String())
+		blind = blind || e.blind
+		if len(e.denied) > 0 && lacks[e.bucket] == nil {
+			buckets = append(buckets, e.bucket)
 		}
-		lacks[b] = append(lacks[b], denied...)
+		lacks[e.bucket] = append(lacks[e.bucket], e.denied...)
 	}
 	for _, pr := range problems {
 		fmt.Fprintf(p.stdout, "not looked at: %s: %s\n", report.Printable(pr.Target), report.Printable(pr.Message))
@@ -69,6 +70,28 @@ func (p *program) doctor(ctx context.Context, args []string, o *options) error {
 		return status(exitUnknown)
 	}
 	return nil
+}
+
+// examinations are what is to say of each store.
+type examinations []examination
+
+type examination struct {
+	text   strings.Builder
+	bucket string
+	blind  bool     // for a necessary fact
+	denied []string // actions
+}
+
+// expect implements viewer.
+func (all *examinations) expect(policies []audit.Policy) {
+	*all = make(examinations, len(policies))
+}
+
+// show implements viewer.
+func (all *examinations) show(i int, s sight) {
+	e := &(*all)[i]
+	e.bucket = s.Observation.Store.Bucket
+	e.blind, e.denied = examine(&e.text, s.Observation)
 }
 
 // examine prints what was and was not seen of one store. It reports whether a

@@ -47,17 +47,15 @@ func (p *program) gate(ctx context.Context, args []string, o *options) error {
 	if err != nil {
 		return err
 	}
-	sights, problems, err := p.see(ctx, args, o)
+	set, _ := ruleset(nil)
+	queued := map[string]int{}
+	r, err := p.assess(ctx, args, o, set, at, func(seen *audit.Observation, s audit.StoreReport) {
+		queued[s.Store.ID()] = len(seen.Queue.Value)
+	})
 	if err != nil {
 		return err
 	}
-	set, _ := ruleset(nil)
-	r := p.judge(sights, problems, set, at, o.replay != "")
-	queued := map[string]int{}
-	for _, s := range sights {
-		queued[s.Observation.Store.ID()] = len(s.Observation.Queue.Value)
-	}
-	go_, blocked, unsure := 0, 0, len(problems)
+	go_, blocked, unsure := 0, 0, len(r.Problems)
 	for _, s := range r.Stores {
 		word, why := passes(s, queued[s.Store.ID()])
 		switch word {
@@ -72,7 +70,7 @@ func (p *program) gate(ctx context.Context, args []string, o *options) error {
 		fmt.Fprintf(p.stdout, "%-11s  %s  %s: %s\n", word, s.State.Name, report.Printable(s.Store.URL), report.Printable(why))
 	}
 	p.beyondGate(r)
-	for _, pr := range problems {
+	for _, pr := range r.Problems {
 		fmt.Fprintf(p.stdout, "%-11s  %s: %s\n", "CANNOT TELL", report.Printable(pr.Target), report.Printable(pr.Message))
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"golang.org/x/term"
 
@@ -28,9 +27,40 @@ type sight struct {
 	Policy      audit.Policy       `json:"policy"`
 }
 
-// look observes every store of every target. Places without a store to report
-// on come back as problems.
-func (p *program) look(ctx context.Context, ts []target, o *options) ([]sight, []audit.Problem, error) {
+// A viewer is shown the stores of a run, and keeps of them what it needs.
+type viewer interface {
+	// expect gives the policies of all stores, before the first is shown.
+	expect(policies []audit.Policy)
+	// show shows a store by its index among them. It may be called by several
+	// goroutines at a time, in any order.
+	show(i int, s sight)
+}
+
+// see shows what there is to judge, by looking or from a recording. It gives the
+// places without a store to report on, and what was asked of S3 that stands in no
+// observation.
+func (p *program) see(ctx context.Context, args []string, o *options, v viewer) ([]audit.Problem, audit.Usage, error) {
+	if o.replay != "" {
+		problems, err := p.replay(args, o, v)
+		return problems, audit.Usage{}, err
+	}
+	ts, err := p.targets(args, o)
+	if err != nil {
+		return nil, audit.Usage{}, err
+	}
+	if o.record == "" {
+		return p.look(ctx, ts, o, v)
+	}
+	r := &recorder{viewer: v}
+	problems, usage, err := p.look(ctx, ts, o, r)
+	if err == nil {
+		err = writeRecording(o.record, r.sights, problems)
+	}
+	return problems, usage, err
+}
+
+// look observes every store of every target.
+func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) ([]audit.Problem, audit.Usage, error) {
 	var problems []audit.Problem
 	var opened []target
 	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o)}
@@ -49,16 +79,23 @@ func (p *program) look(ctx context.Context, ts []target, o *options) ([]sight, [
 		b, _, err := p.open(ctx, t, o)
 		return b, err
 	}
-	seen, more, err := survey.Run(ctx)
+	found, err := survey.Find(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, audit.Usage{}, err
 	}
-	sights := make([]sight, len(seen))
-	for i, s := range seen {
-		sights[i] = sight{Observation: s.Observation, Policy: opened[s.Place].policy}
-		s.Observation.Store.Endpoint = masked(s.Observation.Store.Endpoint)
+	policies := make([]audit.Policy, len(found.Places))
+	for i, place := range found.Places {
+		policies[i] = opened[place].policy
 	}
-	return sights, append(problems, more...), nil
+	v.expect(policies)
+	log := p.logger(o)
+	err = found.Observe(ctx, func(i int, seen *audit.Observation) {
+		log.Info().Str("store", seen.Store.URL).Any("requests", seen.Usage.Requests).
+			Int64("bytes", seen.Usage.Bytes).Dur("took", seen.Ended.Sub(seen.Begun)).Msg("observed")
+		seen.Store.Endpoint = masked(seen.Store.Endpoint)
+		v.show(i, sight{Observation: seen, Policy: policies[i]})
+	})
+	return append(problems, found.Problems...), found.Usage, err
 }
 
 // progress tells on a terminal how many stores have been looked at, where there
@@ -101,61 +138,6 @@ func (p *program) open(ctx context.Context, t target, o *options) (store.Bucket,
 		return nil, "", err
 	}
 	return b, at.Prefix, nil
-}
-
-// judge makes the report.
-func (p *program) judge(sights []sight, problems []audit.Problem, set audit.Ruleset, at time.Time, recorded bool) audit.Report {
-	var reports []audit.StoreReport
-	latest := at
-	times := make([]time.Time, len(sights))
-	for i, s := range sights {
-		now := at
-		if now.IsZero() {
-			clock := p.now().UTC()
-			if recorded {
-				clock = s.Observation.Ended
-			}
-			now = s.Observation.Clock(clock)
-		}
-		if now.After(latest) {
-			latest = now
-		}
-		times[i] = now
-	}
-	for i, s := range ready(sights, times) {
-		reports = append(reports, audit.Judge(set, s.Observation, s.Policy, times[i]))
-	}
-	if latest.IsZero() {
-		latest = p.now().UTC()
-	}
-	return audit.NewReport(latest, reports, problems)
-}
-
-// see gives what there is to judge: by looking, or from a recording.
-func (p *program) see(ctx context.Context, args []string, o *options) (sights []sight, problems []audit.Problem, err error) {
-	if o.replay != "" {
-		if len(args) > 0 {
-			return nil, nil, usagef("--replay judges what was recorded; give no STORE with it")
-		}
-		if sights, problems, err = readRecording(o.replay); err == nil {
-			sights, err = p.rejudge(sights, o)
-		}
-		return sights, problems, err
-	}
-	ts, err := p.targets(args, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	log := p.logger(o)
-	sights, problems, err = p.look(ctx, ts, o)
-	for _, s := range sights {
-		log.Info().Str("store", s.Observation.Store.URL).Any("requests", s.Observation.Usage.Requests).
-			Int64("bytes", s.Observation.Usage.Bytes).Dur("took", s.Observation.Ended.Sub(s.Observation.Begun)).Msg("observed")
-	}
-	if err == nil && o.record != "" {
-		err = writeRecording(o.record, sights, problems)
-	}
-	return sights, problems, err
 }
 
 // statusOf gives the exit status for a report.

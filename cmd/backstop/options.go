@@ -101,9 +101,10 @@ func (o *options) check() error {
 // logger writes to stderr; stdout is the report's.
 func (p *program) logger(o *options) zerolog.Logger {
 	level, _ := zerolog.ParseLevel(o.logLevel)
-	w := zerolog.New(p.stderr)
+	out := zerolog.SyncWriter(p.stderr) // stores are looked at at a time
+	w := zerolog.New(out)
 	if o.logFormat == "text" {
-		w = zerolog.New(zerolog.ConsoleWriter{Out: p.stderr, NoColor: true, TimeFormat: time.RFC3339})
+		w = zerolog.New(zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: time.RFC3339})
 	}
 	return w.Level(level).With().Timestamp().Logger()
 }

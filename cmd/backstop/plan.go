@@ -46,29 +46,29 @@ func (p *program) plan(ctx context.Context, args []string, o *options) error {
 	if err != nil {
 		return err
 	}
-	sights, problems, err := p.see(ctx, args, o)
+	set, _ := ruleset(nil)
+	steps := map[string][]recovery.Step{}
+	r, err := p.assess(ctx, args, o, set, at, func(seen *audit.Observation, s audit.StoreReport) {
+		if s.Role == "" { // in a replica or an archive there is nothing to repair
+			steps[s.Store.ID()] = recovery.Repair(seen, etcdmanager.State(s.State.Name))
+		}
+	})
 	if err != nil {
 		return err
-	}
-	set, _ := ruleset(nil)
-	r := p.judge(sights, problems, set, at, o.replay != "")
-	byID := map[string]*audit.Observation{}
-	for _, s := range sights {
-		byID[s.Observation.Store.ID()] = s.Observation
 	}
 	worst := exitOK
 	for i, s := range r.Stores {
 		if i > 0 {
 			fmt.Fprintln(p.stdout)
 		}
-		if planned := planStore(p.stdout, s, byID[s.Store.ID()]); planned == exitCritical || worst == exitOK {
+		if planned := planStore(p.stdout, s, steps[s.Store.ID()]); planned == exitCritical || worst == exitOK {
 			worst = planned
 		}
 	}
-	for _, pr := range problems {
+	for _, pr := range r.Problems {
 		fmt.Fprintf(p.stdout, "not looked at: %s: %s\n", report.Printable(pr.Target), report.Printable(pr.Message))
 	}
-	if worst == exitOK && (len(problems) > 0 || len(r.Stores) == 0) {
+	if worst == exitOK && (len(r.Problems) > 0 || len(r.Stores) == 0) {
 		worst = exitUnknown
 	}
 	if s, ok := blindStatus(r); ok && worst == exitUnknown {
@@ -81,12 +81,8 @@ func (p *program) plan(ctx context.Context, args []string, o *options) error {
 }
 
 // planStore prints the plan of one store, and gives 0, 2 or 3.
-func planStore(w io.Writer, s audit.StoreReport, o *audit.Observation) int {
+func planStore(w io.Writer, s audit.StoreReport, steps []recovery.Step) int {
 	fmt.Fprintf(w, "%s  %s\n", s.State.Name, report.Printable(s.Store.URL))
-	var steps []recovery.Step
-	if s.Role == "" { // in a replica or an archive there is nothing to repair
-		steps = recovery.Repair(o, etcdmanager.State(s.State.Name))
-	}
 	for _, f := range s.Findings {
 		if f.Severity == audit.Critical {
 			fmt.Fprintf(w, "\n%s: %s\n", f.Rule, report.Printable(f.Message))

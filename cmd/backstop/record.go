@@ -19,6 +19,45 @@ type recording struct {
 	Problems []audit.Problem `json:"problems,omitempty"`
 }
 
+// A recorder keeps what its viewer is shown.
+type recorder struct {
+	viewer
+	sights []sight
+}
+
+func (r *recorder) expect(policies []audit.Policy) {
+	r.sights = make([]sight, len(policies))
+	r.viewer.expect(policies)
+}
+
+func (r *recorder) show(i int, s sight) {
+	r.sights[i] = s
+	r.viewer.show(i, s)
+}
+
+// replay shows what was recorded.
+func (p *program) replay(args []string, o *options, v viewer) ([]audit.Problem, error) {
+	if len(args) > 0 {
+		return nil, usagef("--replay judges what was recorded; give no STORE with it")
+	}
+	sights, problems, err := readRecording(o.replay)
+	if err != nil {
+		return nil, err
+	}
+	if sights, err = p.rejudge(sights, o); err != nil {
+		return nil, err
+	}
+	policies := make([]audit.Policy, len(sights))
+	for i, s := range sights {
+		policies[i] = s.Policy
+	}
+	v.expect(policies)
+	for i, s := range sights {
+		v.show(i, s)
+	}
+	return problems, nil
+}
+
 func writeRecording(name string, sights []sight, problems []audit.Problem) error {
 	err := writeFile(name, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(recording{Schema: audit.ObservationSchema, Sights: sights, Problems: problems})

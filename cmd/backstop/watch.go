@@ -23,11 +23,10 @@ func (p *program) watch(ctx context.Context, args []string, o *auditOptions, set
 			return ctx.Err()
 		case <-tick.C:
 		}
-		sights, problems, err := p.see(ctx, args, &o.options)
+		now, err := p.assess(ctx, args, &o.options, set, time.Time{}, nil)
 		if err != nil {
 			return err
 		}
-		now := p.judge(sights, problems, set, time.Time{}, false)
 		p.changes(before, now)
 		before = now
 	}

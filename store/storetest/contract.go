@@ -165,6 +165,20 @@ var contract = []clause{
 		},
 	},
 	{
+		name:     "folders are what a listing can be divided by",
+		contents: objects("a-b", "a/1", "a/2/3", "b c/1", "b c/2", "z"),
+		test: func(t *testing.T, be Backend, b store.Bucket) {
+			for prefix, want := range map[string][]string{"": {"a/", "b c/"}, "a/": {"a/2/"}, "z": nil, "none/": nil} {
+				if !be.Remote {
+					want = nil // it gains nothing
+				}
+				if got, err := b.Folders(t.Context(), prefix); err != nil || !slices.Equal(got, want) {
+					t.Errorf("folders below %q: got %q, %v, want %q", prefix, got, err, want)
+				}
+			}
+		},
+	},
+	{
 		name:     "a listing begins after a key, be it there or not",
 		contents: objects("a/1", "a/2", "a/3", "b"),
 		test: func(t *testing.T, _ Backend, b store.Bucket) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type Fake struct {
 	fault     func(Request) *Fault
 	anonymous bool
 	pageSize  int
+	latency   time.Duration
 	closed    chan struct{}
 }
 
@@ -91,6 +93,13 @@ func (f *Fake) SetPageSize(n int) {
 	f.pageSize = n
 }
 
+// SetLatency makes every answer come so much later than the request.
+func (f *Fake) SetLatency(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.latency = d
+}
+
 // CreateBucket makes an empty bucket that was never versioned, in us-east-1.
 // One of that name that exists is replaced.
 func (f *Fake) CreateBucket(name string) *Bucket {
@@ -126,6 +135,7 @@ type Bucket struct {
 	name string
 
 	keys       map[string][]*version // newest first
+	order      []string              // the keys, sorted; nil when that is to be done
 	made       int                   // versions so far, for their ids
 	versioning string
 	lifecycle  []byte
@@ -237,6 +247,9 @@ func (b *Bucket) Add(o Object) string {
 		sum := md5.Sum(o.Body)
 		v.etag = `"` + hex.EncodeToString(sum[:]) + `"`
 	}
+	if _, known := b.keys[o.Key]; !known {
+		b.order = nil
+	}
 	b.keys[o.Key] = slices.Insert(b.keys[o.Key], 0, v)
 	return o.VersionID
 }
@@ -272,7 +285,10 @@ func (b *Bucket) DeleteVersion(key, id string) {
 func (b *Bucket) drop(key, id string) {
 	left := slices.DeleteFunc(b.keys[key], func(v *version) bool { return v.VersionID == id })
 	if len(left) == 0 {
-		delete(b.keys, key)
+		if _, known := b.keys[key]; known {
+			delete(b.keys, key)
+			b.order = nil
+		}
 		return
 	}
 	b.keys[key] = left
@@ -371,16 +387,14 @@ func (b *Bucket) dump() string {
 }
 
 // sorted gives the keys that begin with prefix, current or not, in the order
-// of their bytes.
+// of their bytes. Nobody may change what it gives.
 func (b *Bucket) sorted(prefix string) []string {
-	keys := []string{}
-	for key := range b.keys {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
-		}
+	if b.order == nil {
+		b.order = slices.Sorted(maps.Keys(b.keys))
 	}
-	slices.Sort(keys)
-	return keys
+	from := sort.SearchStrings(b.order, prefix)
+	below := b.order[from:]
+	return below[:sort.Search(len(below), func(i int) bool { return !strings.HasPrefix(below[i], prefix) })]
 }
 
 // current gives the current object of a key, or nil when there is none or it

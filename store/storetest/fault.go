@@ -165,8 +165,8 @@ func (f *Fake) send(w http.ResponseWriter, r *http.Request, c *call, fault *Faul
 	if fault == nil {
 		fault = &Fault{}
 	}
-	if fault.Delay > 0 {
-		t := time.NewTimer(fault.Delay)
+	if delay := c.latency + fault.Delay; delay > 0 {
+		t := time.NewTimer(delay)
 		defer t.Stop()
 		select {
 		case <-t.C:
