@@ -80,7 +80,7 @@ func TestOracle(t *testing.T) {
 }
 
 func (o *oracle) run(t *testing.T) {
-	o.t, o.g, o.excused = t, rgwtest.StartRGW(t), map[string]map[string]bool{}
+	o.t, o.g, o.excused = t, rgwtest.StartRGW(t, rgwtest.OneList), map[string]map[string]bool{}
 	o.c = o.g.Client()
 	for _, age := range ages {
 		c := o.c

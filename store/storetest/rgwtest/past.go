@@ -43,7 +43,8 @@ func (g *RGW) ClientAt(tb testing.TB, offset time.Duration) *Client {
 
 // RunLifecycle gives a bucket lifecycle rules, executes them as of an instant,
 // and takes them away again. One call of Ceph's program takes the first bucket
-// of a list, so no other bucket of the gateway may have rules meanwhile.
+// of a list, so no other bucket of the gateway may have rules meanwhile, and
+// there must be [OneList].
 func (c *Client) RunLifecycle(tb testing.TB, g *RGW, bucket string, doc []byte, at time.Time) {
 	tb.Helper()
 	c.SetLifecycle(tb, bucket, doc)

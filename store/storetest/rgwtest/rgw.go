@@ -52,7 +52,7 @@ func Shared(tb testing.TB) *RGW {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.rgw == nil && shared.err == nil {
-		shared.rgw, shared.err = start()
+		shared.rgw, shared.err = start("")
 	}
 	if shared.err != nil {
 		tb.Fatal(shared.err)
@@ -71,11 +71,16 @@ func Stop() {
 	}
 }
 
-// StartRGW starts a gateway for the time of one test.
-func StartRGW(tb testing.TB) *RGW {
+// OneList is configuration for [StartRGW] with which lifecycle is executed fast:
+// one list of buckets in place of 32, and one worker. See [Client.RunLifecycle].
+const OneList = "rgw_lc_max_objs = 1\nrgw_lc_max_wp_worker = 1\n"
+
+// StartRGW starts a gateway for the time of one test, with more lines in the
+// [client] section of its configuration.
+func StartRGW(tb testing.TB, conf string) *RGW {
 	tb.Helper()
 	need(tb)
-	g, err := start()
+	g, err := start(conf)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -153,14 +158,12 @@ rgw_dns_name = localhost
 rgw_enable_usage_log = false
 rgw_run_sync_thread = false
 rgw_enable_lc_threads = false
-rgw_lc_max_objs = 1
-rgw_lc_max_wp_worker = 1
 rgw_override_bucket_index_max_shards = 1
 rgw_thread_pool_size = 32
 `
 
 // start makes a cluster in a new folder, because a used one hangs it.
-func start() (*RGW, error) {
+func start(conf string) (*RGW, error) {
 	dir, err := os.MkdirTemp("", "backstop-rgw-")
 	if err != nil {
 		return nil, err
@@ -168,7 +171,7 @@ func start() (*RGW, error) {
 	g := &RGW{AccessKey: "testkey", SecretKey: "testsecret", dir: dir}
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	if err := g.up(ctx); err != nil {
+	if err := g.up(ctx, conf); err != nil {
 		err = fmt.Errorf("start Ceph RGW: %w%s", err, g.lastWords())
 		g.stop()
 		return nil, err
@@ -176,7 +179,7 @@ func start() (*RGW, error) {
 	return g, nil
 }
 
-func (g *RGW) up(ctx context.Context) error {
+func (g *RGW) up(ctx context.Context, more string) error {
 	for _, d := range []string{"mon", "osd", "run", "log"} {
 		if err := os.MkdirAll(filepath.Join(g.dir, d), 0o755); err != nil {
 			return err
@@ -187,7 +190,7 @@ func (g *RGW) up(ctx context.Context) error {
 		return err
 	}
 	fsid, osdID := uuid(), uuid()
-	text := fmt.Sprintf(conf, fsid, g.dir, ports[0], ports[1], ports[2])
+	text := fmt.Sprintf(conf, fsid, g.dir, ports[0], ports[1], ports[2]) + more
 	if err := errors.Join(
 		os.WriteFile(g.file("ceph.conf"), []byte(text), 0o644),
 		os.WriteFile(g.file("keyring"), nil, 0o644),
