@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint update fuzz demo clean
+.PHONY: build test unit real lint update fuzz bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -30,6 +30,11 @@ update: ## rewrites every derived file
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
+
+BENCHFLAGS ?=
+bench: build ## every program of bench/, then the benchmarks of the packages
+	@set -e; for b in bench/*/; do $(GO) build -trimpath -o bin/ ./$$b; "bin/$$(basename $$b)" $(BENCHFLAGS); done
+	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo:
 	$(GO) run ./cmd/backstop demo
