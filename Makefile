@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint update fuzz oracle demo clean
+.PHONY: build test unit real lint update fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -33,6 +33,11 @@ fuzz: ## every fuzz target for FUZZTIME
 
 oracle: real ## 300 random rule sets that a real S3 server executes day by day; half an hour
 	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -parallel 3 -sets 300 -gateways 3 -days 14 -headers 2100
+
+BENCHFLAGS ?=
+bench: build ## every program of cmd/bench, then the benchmarks of the packages
+	@set -e; for b in cmd/bench/*/; do $(GO) build -trimpath -o bin/ ./$$b; "bin/$$(basename $$b)" $(BENCHFLAGS); done
+	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo:
 	$(GO) run ./cmd/backstop demo

@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"store/storetest/rgwtest": {"audit", "store", "store/storetest"},
 	"rules/recovery":          {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery"},
+	"cmd/bench/fleet":         {"audit", "store/etcdmanager", "store/storetest"},
 	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery", "store/kops"},
 }
 
@@ -42,7 +43,7 @@ var standardOnly = []string{"audit", "store/etcdmanager", "rules/lifecycle"}
 var forbidden = []string{"net", "net/http", "os", "os/exec", "context", "io/ioutil", "log", "log/slog", "syscall"}
 
 // sdkFiles are where the S3 SDK may be imported, besides tests.
-var sdkFiles = []string{"store/s3*.go", "store/storetest/rgwtest/*.go"}
+var sdkFiles = []string{"store/s3*.go", "store/storetest/rgwtest/*.go", "cmd/bench/fleet/sdk.go"}
 
 // The files are parsed, and not `go list` asked: its answer may come from the
 // test cache after another package has changed.

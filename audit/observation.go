@@ -312,6 +312,8 @@ type Uploads struct {
 type Usage struct {
 	Requests map[string]int `json:"requests,omitempty"` // by S3 operation, retries included
 	Bytes    int64          `json:"bytes"`              // of response bodies
+	// Throttled counts the answers that asked to slow down.
+	Throttled int `json:"throttled,omitempty"`
 }
 
 // Clock gives the time to judge the observation at: now, or S3's own clock

@@ -78,4 +78,5 @@ func (u *Usage) Add(v Usage) {
 		u.Requests[op] += n
 	}
 	u.Bytes += v.Bytes
+	u.Throttled += v.Throttled
 }

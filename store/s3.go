@@ -47,7 +47,8 @@ type S3Options struct {
 	// saying where the endpoint's host is an IP address or has no dot.
 	ForcePathStyle bool
 	// Timeout bounds one call: a page of a listing, or one document, with all
-	// retries and the body. Zero means 30 seconds.
+	// retries and the body, and without the waits that Pace asks for. Zero means
+	// 30 seconds.
 	Timeout time.Duration
 	// MaxAttempts bounds how often one call is tried. Zero means 4.
 	MaxAttempts int
@@ -55,6 +56,8 @@ type S3Options struct {
 	// with each further one up to 4 seconds, and the wait is a random part of
 	// it. Zero means 250 milliseconds.
 	RetryDelay time.Duration
+	// Pace bounds the requests of all buckets that share it; nil is no bound.
+	Pace Pace
 	// Now is the auditor's clock. It is required: the package reads none, but
 	// for time limits.
 	Now func() time.Time
@@ -87,6 +90,7 @@ type link struct {
 	timeout  time.Duration
 	attempts int
 	delay    time.Duration
+	pace     Pace
 	now      func() time.Time
 
 	mu     sync.Mutex
@@ -110,7 +114,7 @@ func OpenS3(ctx context.Context, in S3Options) (*S3, error) {
 		return nil, fmt.Errorf("open s3://%s: %w", in.Bucket, err)
 	}
 	l := &link{
-		bucket: in.Bucket, now: in.Now, lives: in.Region,
+		bucket: in.Bucket, now: in.Now, lives: in.Region, pace: in.Pace,
 		timeout:  orElse(in.Timeout, 30*time.Second),
 		attempts: orElse(in.MaxAttempts, 4),
 		delay:    orElse(in.RetryDelay, 250*time.Millisecond),
@@ -287,12 +291,14 @@ func (s *S3) URL(key string) string {
 // credentials and what is known of the region and the clock.
 func (s *S3) Fork() Bucket { return &S3{link: s.link} }
 
-// Usage counts the HTTP requests by operation, retries included, and the bytes
-// of the bodies that came.
+// Usage counts the HTTP requests by operation, retries included, the bytes of the
+// bodies that came, and how often the answer was to slow down.
 func (s *S3) Usage() audit.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return audit.Usage{Requests: maps.Clone(s.usage.Requests), Bytes: s.usage.Bytes}
+	u := s.usage
+	u.Requests = maps.Clone(u.Requests)
+	return u
 }
 
 // ClockOffset gives the Date header of the last answer less the clock half-way
@@ -318,10 +324,15 @@ type query struct {
 // call asks until there is an answer, the attempts are used up, or the time
 // is. The time limit covers what do does, so do must read the body.
 func call[T any](ctx context.Context, s *S3, q query, do func(context.Context, *answer, func(*s3.Options)) (T, error)) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
+	var none T
 	moved := false
-	for attempt := 1; ; attempt++ {
+	for attempt, left := 1, s.timeout; ; attempt++ {
+		if e := s.turn(ctx, q); e != nil {
+			e.Attempts = attempt - 1
+			return none, e
+		}
+		began := time.Now()
+		limited, cancel := context.WithTimeout(ctx, left)
 		region := s.where()
 		var a answer
 		out, err := do(limited, &a, func(o *s3.Options) {
@@ -329,22 +340,26 @@ func call[T any](ctx context.Context, s *S3, q query, do func(context.Context, *
 			o.APIOptions = append(o.APIOptions, s.watch(&a, q))
 		})
 		if err == nil {
+			cancel()
 			return out, nil
 		}
 		e := q.judge(ctx, limited, &a, err)
 		e.Attempts = attempt
+		to := ""
 		if !moved {
-			if to := s.elsewhere(limited, &a, e); to != "" {
-				moved = true
-				s.move(region, to)
-				attempt-- // it was asked at the wrong place
-				continue
-			}
+			to = s.elsewhere(ctx, limited, &a, e)
 		}
-		if attempt >= s.attempts || !retryable(e, &a) || !s.pause(limited, attempt) {
-			var none T
+		switch {
+		case to != "":
+			moved = true
+			s.move(region, to)
+			attempt-- // it was asked at the wrong place
+		case attempt >= s.attempts || !retryable(e, &a) || !s.pause(limited, attempt):
+			cancel()
 			return none, e
 		}
+		cancel()
+		left -= time.Since(began)
 	}
 }
 
@@ -381,13 +396,16 @@ func (l *link) move(from, to string) {
 
 // elsewhere gives the region to ask instead after a refusal; empty when there
 // is none. Where AWS redirects without a word of where to, HeadBucket tells.
-func (s *S3) elsewhere(ctx context.Context, a *answer, e *Error) string {
+func (s *S3) elsewhere(ctx, limited context.Context, a *answer, e *Error) string {
 	if to := a.elsewhere(); to != "" || e.Cause != audit.CauseRedirect || !s.onAWS {
 		return to
 	}
+	if s.turn(ctx, query{}) != nil {
+		return ""
+	}
 	var head answer
 	// Asked in a wrong region it fails too, with the header that is wanted.
-	_, _ = s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket}, func(o *s3.Options) {
+	_, _ = s.client.HeadBucket(limited, &s3.HeadBucketInput{Bucket: &s.bucket}, func(o *s3.Options) {
 		o.Region = a.asked
 		o.APIOptions = append(o.APIOptions, s.watch(&head, query{}))
 	})
@@ -412,14 +430,13 @@ func (s *S3) learn(a *answer, sent, received time.Time) {
 }
 
 // count adds to what the handle has cost.
-func (s *S3) count(operation string, bytes int64) {
+func (s *S3) count(change func(*audit.Usage)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usage.Bytes += bytes
-	if operation != "" {
-		if s.usage.Requests == nil {
-			s.usage.Requests = map[string]int{}
-		}
-		s.usage.Requests[operation]++
-	}
+	change(&s.usage)
+}
+
+// countRequest counts one request.
+func (s *S3) countRequest(operation string) {
+	s.count(func(u *audit.Usage) { u.Add(audit.Usage{Requests: map[string]int{operation: 1}}) })
 }

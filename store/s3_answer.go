@@ -86,7 +86,7 @@ func (s *S3) watch(a *answer, q query) func(*middleware.Stack) error {
 		return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("backstop.Watch", func(
 			ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 		) (middleware.DeserializeOutput, middleware.Metadata, error) {
-			s.count(middleware.GetOperationName(ctx), 0)
+			s.countRequest(middleware.GetOperationName(ctx))
 			sent := s.now()
 			out, meta, err := next.HandleDeserialize(ctx, in)
 			resp, ok := out.RawResponse.(*smithyhttp.Response)
@@ -100,7 +100,11 @@ func (s *S3) watch(a *answer, q query) func(*middleware.Stack) error {
 			if q.root == "" && a.status == http.StatusOK {
 				return out, meta, nil
 			}
-			return out, meta, a.readXML(resp.Response, q)
+			err = a.readXML(resp.Response, q)
+			if a.status >= 300 && a.cause() == audit.CauseThrottled {
+				s.count(func(u *audit.Usage) { u.Throttled++ })
+			}
+			return out, meta, err
 		}), middleware.After)
 	}
 }
@@ -188,7 +192,7 @@ type counted struct {
 // Read reads and counts.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
-	c.s.count("", int64(n))
+	c.s.count(func(u *audit.Usage) { u.Bytes += int64(n) })
 	return n, err
 }
 

@@ -20,6 +20,9 @@ import (
 type config struct {
 	defaults settings
 	stores   []configEntry
+	// perSecond is how many requests a run makes at most; nil where it is not
+	// given, and 0 for no limit.
+	perSecond *float64
 }
 
 // A configEntry is a place to look at, how to reach it, and what is expected of
@@ -95,19 +98,27 @@ func (o *options) settings() (settings, error) {
 	return settings{interval: d}, nil
 }
 
+// maxPerSecond is the limit of requests per second in effect.
+func (c config) maxPerSecond(o *options) float64 {
+	if c.perSecond != nil && !o.given("max-requests-per-second") {
+		return *c.perSecond
+	}
+	return o.perSecond
+}
+
 // targets are the STOREs of the command line, else the configuration's, else
-// kops's state store.
-func (p *program) targets(args []string, o *options) ([]target, error) {
+// kops's state store. pace bounds the requests to all of them.
+func (p *program) targets(args []string, o *options) (ts []target, pace store.Pace, err error) {
 	c, err := p.readConfig(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ts, err := p.effective(c, args, o)
+	ts, err = p.effective(c, args, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(ts) == 0 {
-		return nil, &failure{status: exitUsage, err: errors.New("no STORE: want s3://BUCKET[/PREFIX] or a directory"),
+		return nil, nil, &failure{status: exitUsage, err: errors.New("no STORE: want s3://BUCKET[/PREFIX] or a directory"),
 			hint: "or give --config with stores, or set KOPS_STATE_STORE"}
 	}
 	if len(args) == 0 {
@@ -115,7 +126,7 @@ func (p *program) targets(args []string, o *options) ([]target, error) {
 		// entries lead to is judged by the one that names it more closely.
 		slices.SortStableFunc(ts, func(a, b target) int { return len(b.URL) - len(a.URL) })
 	}
-	return ts, nil
+	return ts, store.PerSecond(c.maxPerSecond(o)), nil
 }
 
 // effective puts together what flags, environment, file and defaults say, in the

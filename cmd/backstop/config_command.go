@@ -96,8 +96,8 @@ Exit status: 0, or 78 where the configuration has a mistake.
 }
 
 func (p *program) printConfig(o *options) error {
-	if o.endpoint != "" && !isEndpoint(o.endpoint) {
-		return usagef("--endpoint-url is %q, want one such as https://s3.example.org", masked(o.endpoint))
+	if err := o.checkReaching(); err != nil {
+		return err
 	}
 	c, err := p.readConfig(o)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *program) printConfig(o *options) error {
 	if err != nil {
 		return err
 	}
-	out := printedConfig{Version: 1, Defaults: printedSettings(flags.on(c.defaults.on(audit.DefaultPolicy()))), Stores: []printedStore{}}
+	out := printedConfig{Version: 1, MaxRequestsPerSecond: c.maxPerSecond(o), Defaults: printedSettings(flags.on(c.defaults.on(audit.DefaultPolicy()))), Stores: []printedStore{}}
 	for _, t := range ts {
 		out.Stores = append(out.Stores, printed(t))
 	}
@@ -141,9 +141,10 @@ func notGiven(n *yaml.Node) {
 // A printedConfig is a configuration as it is written: what is printed can be
 // read again.
 type printedConfig struct {
-	Version  int            `yaml:"version"`
-	Defaults printedPolicy  `yaml:"defaults"`
-	Stores   []printedStore `yaml:"stores"`
+	Version              int            `yaml:"version"`
+	MaxRequestsPerSecond float64        `yaml:"max_requests_per_second"`
+	Defaults             printedPolicy  `yaml:"defaults"`
+	Stores               []printedStore `yaml:"stores"`
 }
 
 type printedPolicy struct {

@@ -38,6 +38,10 @@ func parseConfig(body []byte, now time.Time) (config, mistakes) {
 			r.mapping(at, k)
 			r.consistent(at, c.defaults, settings{})
 		},
+		"max_requests_per_second": func(at position) {
+			c.perSecond = new(float64)
+			r.rate(c.perSecond)(at)
+		},
 		"stores": func(at position) { r.list(at, func(at position) { stores = append(stores, at) }) },
 	})
 	if version == "" && !r.said("version") && resolve(top.Node).Kind == yaml.MappingNode {
@@ -187,6 +191,22 @@ func (r *configReader) length(to *time.Duration) func(at position) {
 		default:
 			*to = d
 		}
+	}
+}
+
+// rate reads a number of requests a second, which may be 0.
+func (r *configReader) rate(to *float64) func(at position) {
+	return func(at position) {
+		s, ok := r.text(at)
+		if !ok {
+			return
+		}
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil || !isRate(n) {
+			r.mistake(at, "%q is not a number of requests; want one such as 100, or 0 for no limit", s)
+			return
+		}
+		*to = n
 	}
 }
 

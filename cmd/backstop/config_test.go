@@ -74,6 +74,11 @@ var configMistakes = map[string]struct {
 	"a key twice":          {"version: 1\nstores:\n- url: s3://abc\n  url: s3://abd\n", []string{`line 4: stores[0]: "url" is given twice, first on line 3`}, false},
 	"a key that is a list": {"version: 1\n? [a]\n: b\n", []string{"line 2: a key is a word, and not a list"}, false},
 
+	"a rate in words":      {"version: 1\nmax_requests_per_second: few\n", []string{`line 2: max_requests_per_second: "few" is not a number of requests; want one such as 100, or 0 for no limit`}, true},
+	"a rate below nothing": {"version: 1\nmax_requests_per_second: -1\n", []string{`line 2: max_requests_per_second: "-1" is not a number of requests; want one such as 100, or 0 for no limit`}, true},
+	"a rate without end":   {"version: 1\nmax_requests_per_second: inf\n", []string{`line 2: max_requests_per_second: "inf" is not a number of requests; want one such as 100, or 0 for no limit`}, true},
+	"a rate, nothing":      {"version: 1\nmax_requests_per_second:\n", []string{"line 2: max_requests_per_second: it is empty"}, true},
+
 	"defaults are a list":     {"version: 1\ndefaults: []\n", []string{"line 2: defaults: want keys with values, found a list"}, true},
 	"stores are keys":         {"version: 1\nstores: {url: s3://abc}\n", []string{"line 2: stores: want a list, found keys with values"}, true},
 	"a store is a word":       {"version: 1\nstores: [s3://abc]\n", []string{`line 2: stores[0]: want keys with values, found "s3://abc"`}, true},

@@ -75,6 +75,8 @@ func TestBadInput(t *testing.T) {
 		"configuration, bad endpoint":  {[]string{"audit", "--config", config("version: 1\nstores:\n- url: s3://abc\n  endpoint_url: x\n")}, 78, []string{"endpoint_url"}},
 		"bad color":                    {[]string{"audit", "--color", "blue", dir}, 64, []string{"--color"}},
 		"bad log level":                {[]string{"audit", "--log-level", "loud", dir}, 64, []string{"--log-level"}},
+		"a rate below nothing":         {[]string{"audit", "--max-requests-per-second", "-1", dir}, 64, []string{"--max-requests-per-second is -1"}},
+		"a rate that is none":          {[]string{"config", "print", "--max-requests-per-second", "NaN"}, 64, []string{"--max-requests-per-second is NaN"}},
 		"no concurrency":               {[]string{"audit", "--concurrency", "0", dir}, 64, []string{"--concurrency"}},
 		"watch a recording":            {[]string{"audit", "--watch", "1s", "--replay", "x"}, 64, []string{"--watch"}},
 		"watch as JSON":                {[]string{"audit", "--watch", "1s", "-o", "json", dir}, 64, []string{"--watch", "-o text"}},

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
 	"backstop/audit"
@@ -44,15 +47,15 @@ func (p *program) see(ctx context.Context, args []string, o *options, v viewer) 
 		problems, err := p.replay(args, o, v)
 		return problems, audit.Usage{}, err
 	}
-	ts, err := p.targets(args, o)
+	ts, pace, err := p.targets(args, o)
 	if err != nil {
 		return nil, audit.Usage{}, err
 	}
 	if o.record == "" {
-		return p.look(ctx, ts, o, v)
+		return p.look(ctx, ts, pace, o, v)
 	}
 	r := &recorder{viewer: v}
-	problems, usage, err := p.look(ctx, ts, o, r)
+	problems, usage, err := p.look(ctx, ts, pace, o, r)
 	if err == nil {
 		err = writeRecording(o.record, r.sights, problems)
 	}
@@ -60,12 +63,13 @@ func (p *program) see(ctx context.Context, args []string, o *options, v viewer) 
 }
 
 // look observes every store of every target.
-func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) ([]audit.Problem, audit.Usage, error) {
+func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *options, v viewer) ([]audit.Problem, audit.Usage, error) {
+	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
 	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o)}
 	for _, t := range ts {
-		b, prefix, err := p.open(ctx, t, o)
+		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {
 			problems = append(problems, store.Problem(t.URL, err))
 			continue
@@ -76,7 +80,7 @@ func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) (
 	survey.Open = func(ctx context.Context, bucket string, like int) (store.Bucket, error) {
 		t := opened[like]
 		t.URL, t.Region = "s3://"+bucket, ""
-		b, _, err := p.open(ctx, t, o)
+		b, _, err := p.open(ctx, t, pace, o)
 		return b, err
 	}
 	found, err := survey.Find(ctx)
@@ -88,14 +92,51 @@ func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) (
 		policies[i] = opened[place].policy
 	}
 	v.expect(policies)
-	log := p.logger(o)
+	bill := bill{log: p.logger(o), begun: begun, stores: len(policies)}
+	bill.total.Add(found.Usage)
 	err = found.Observe(ctx, func(i int, seen *audit.Observation) {
-		log.Info().Str("store", seen.Store.URL).Any("requests", seen.Usage.Requests).
-			Int64("bytes", seen.Usage.Bytes).Dur("took", seen.Ended.Sub(seen.Begun)).Msg("observed")
+		bill.add(seen)
 		seen.Store.Endpoint = masked(seen.Store.Endpoint)
 		v.show(i, sight{Observation: seen, Policy: policies[i]})
 	})
+	if err == nil {
+		bill.print(p.now())
+	}
 	return append(problems, found.Problems...), found.Usage, err
+}
+
+// A bill is what a run has asked of S3, for the log.
+type bill struct {
+	log    zerolog.Logger
+	begun  time.Time
+	stores int
+
+	mu    sync.Mutex
+	total audit.Usage
+}
+
+// add logs a store, and adds it to the total.
+func (b *bill) add(o *audit.Observation) {
+	b.log.Info().Str("store", o.Store.URL).Any("requests", o.Usage.Requests).
+		Int64("bytes", o.Usage.Bytes).Dur("took", o.Ended.Sub(o.Begun)).Msg("observed")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.total.Add(o.Usage)
+}
+
+// print logs the total. That S3 asked to slow down is worth a warning: the run took
+// longer for it, and others who use the bucket may suffer too.
+func (b *bill) print(now time.Time) {
+	n := 0
+	for _, of := range b.total.Requests {
+		n += of
+	}
+	b.log.Info().Int("stores", b.stores).Int("requests", n).Any("by_kind", b.total.Requests).
+		Int64("bytes", b.total.Bytes).Int("throttled", b.total.Throttled).Dur("took", now.Sub(b.begun)).Msg("looked at all stores")
+	if b.total.Throttled > 0 {
+		b.log.Warn().Int("throttled", b.total.Throttled).Int("requests", n).
+			Msg("S3 asked to slow down; a lower --max-requests-per-second or --concurrency spares the bucket's other users")
+	}
 }
 
 // progress tells on a terminal how many stores have been looked at, where there
@@ -118,7 +159,7 @@ func (p *program) progress(*options) func(done, of int) {
 }
 
 // open opens the bucket of a target and gives the key prefix to look below.
-func (p *program) open(ctx context.Context, t target, o *options) (store.Bucket, string, error) {
+func (p *program) open(ctx context.Context, t target, pace store.Pace, o *options) (store.Bucket, string, error) {
 	at, err := store.ParseTarget(t.URL)
 	if err != nil {
 		return nil, "", err
@@ -128,7 +169,7 @@ func (p *program) open(ctx context.Context, t target, o *options) (store.Bucket,
 	}
 	in := store.S3Options{
 		Bucket: at.Bucket, Region: t.Region, Profile: t.Profile, RoleARN: t.RoleARN, ExternalIDFile: t.ExternalIDFile,
-		EndpointURL: t.EndpointURL, ForcePathStyle: t.ForcePathStyle, Timeout: o.timeout, Now: p.now,
+		EndpointURL: t.EndpointURL, ForcePathStyle: t.ForcePathStyle, Timeout: o.timeout, Pace: pace, Now: p.now,
 	}
 	if p.testOnlyS3 != nil {
 		p.testOnlyS3(&in)

@@ -15,6 +15,7 @@ import (
 
 	"backstop/audit"
 	"backstop/rules"
+	"backstop/store"
 )
 
 // options are the flags that commands share.
@@ -27,6 +28,7 @@ type options struct {
 	concurrency int
 	timeout     time.Duration
 	interval    string
+	perSecond   float64
 	replay      string
 	record      string
 	at          string
@@ -48,6 +50,7 @@ func (o *options) addReaching(f *pflag.FlagSet) {
 	f.StringVar(&o.region, "region", "", "`region` to ask first; a bucket's own is found by itself")
 	f.StringVar(&o.profile, "profile", "", "`profile` of the shared AWS configuration")
 	f.BoolVar(&o.pathStyle, "force-path-style", false, "put the bucket's name into the path of the URL")
+	f.Float64Var(&o.perSecond, "max-requests-per-second", store.DefaultPerSecond, "S3 `requests` a second of the whole run, retries included; 0 is no limit")
 	f.StringVar(&o.interval, "interval", "", "expected backup `interval`, as in 15m (default: the configuration's, else kops's, else 15m)")
 }
 
@@ -86,8 +89,6 @@ func (o *options) check() error {
 		return usagef("--concurrency is %d, want at least 1", o.concurrency)
 	case o.timeout <= 0:
 		return usagef("--timeout is %v, want more than 0", o.timeout)
-	case o.endpoint != "" && !isEndpoint(o.endpoint):
-		return usagef("--endpoint-url is %q, want one such as https://s3.example.org", masked(o.endpoint))
 	case !slices.Contains([]string{"auto", "always", "never"}, o.color):
 		return usagef("--color is %q, want auto, always or never", o.color)
 	case !slices.Contains([]string{"text", "json"}, o.logFormat):
@@ -95,8 +96,22 @@ func (o *options) check() error {
 	case !slices.Contains([]string{"debug", "info", "warn", "error"}, o.logLevel):
 		return usagef("--log-level is %q, want debug, info, warn or error", o.logLevel)
 	}
+	return o.checkReaching()
+}
+
+// checkReaching does the same for the flags of addReaching.
+func (o *options) checkReaching() error {
+	switch {
+	case o.endpoint != "" && !isEndpoint(o.endpoint):
+		return usagef("--endpoint-url is %q, want one such as https://s3.example.org", masked(o.endpoint))
+	case !isRate(o.perSecond):
+		return usagef("--max-requests-per-second is %v, want a number of requests, or 0 for no limit", o.perSecond)
+	}
 	return nil
 }
+
+// isRate reports whether n is a number of requests a second, or 0 for no limit.
+func isRate(n float64) bool { return n >= 0 && !math.IsInf(n, 0) }
 
 // logger writes to stderr; stdout is the report's.
 func (p *program) logger(o *options) zerolog.Logger {
