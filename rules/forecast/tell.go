@@ -142,13 +142,13 @@ func (f *foresight) wouldLose() {
 
 // A spanKey tells which atoms make one span.
 type spanKey struct {
-	segment      int
-	actor        Actor
-	rule         string
-	action       Action
-	class, path  string
-	unsure       string
-	early        bool
+	segment     int
+	actor       Actor
+	rule        string
+	action      Action
+	class, path string
+	unsure      string
+	early       bool
 }
 
 // spans groups the atoms between any two milestones.
