@@ -18,7 +18,7 @@ import (
 // program yet.
 var arrows = map[string][]string{
 	"audit":                   {},
-	"audit/report":            {"audit"},
+	"audit/report":            {"audit", "rules/forecast", "store/etcdmanager"},
 	"store/etcdmanager":       {},
 	"rules/lifecycle":         {},
 	"store/kops":              {"store/etcdmanager"},

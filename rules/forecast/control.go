@@ -208,7 +208,7 @@ func (f *foresight) react(at time.Time) {
 	f.enter(at, etcdmanager.Running)
 }
 
-const resetMeaning = "etcd-manager stops etcd on every member, puts its data aside (data-trashcan/ on the nodes) and makes a NEW, EMPTY cluster. Kubernetes deletes every workload. Its first backup runs the cleanup at once."
+const resetMeaning = "It stops etcd on every member and puts its data aside (data-trashcan/ on the nodes); Kubernetes deletes every workload. The first backup of the new cluster runs the cleanup of the old one's snapshots at once."
 
 // rewrite writes both control files, as etcd-manager does when it makes a
 // cluster.

@@ -86,7 +86,13 @@ func newForesight(in Input) *foresight {
 // rules gives the lifecycle rules to follow, and whether they are known.
 func (f *foresight) rules() (lifecycle.Configuration, bool) {
 	if f.Rules != nil {
-		return *f.Rules, true
+		c := *f.Rules
+		if c.DefaultMinimumSize == "" && f.bucket.Provider == lifecycle.AWS {
+			// A PUT that does not say selects it (user guide,
+			// lifecycle-transition-general-considerations).
+			c.DefaultMinimumSize = lifecycle.AllClasses128K
+		}
+		return c, true
 	}
 	c, err := ConfigurationOf(f.o)
 	return c, err == nil && f.o.Bucket.Lifecycle.Seen()

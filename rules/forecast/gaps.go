@@ -5,6 +5,7 @@ import (
 
 	"backstop/audit"
 	"backstop/rules/lifecycle"
+	"backstop/store/etcdmanager"
 )
 
 // gaps says what was not seen, and what was taken for granted.
@@ -16,6 +17,7 @@ func (f *foresight) gaps() {
 		{audit.FactListing, "The snapshots were not seen: what becomes of them, and what can be restored, is not told."},
 		{audit.FactCreated, "Whether etcd-cluster-created is there, and what follows when it goes, is not known."},
 		{audit.FactSpec, "Whether etcd-cluster-spec is there and good decides between a reset and an armed store, and is not known."},
+		{audit.FactQueue, "Whether a queued restore will roll the cluster back at the leader's next restart is not known."},
 		{audit.FactVersioning, "Whether a rule hides or destroys is not known: destroying is told."},
 		{audit.FactControlVersions, "Old versions of the control files, and until when they can be brought back, are not told."},
 		{audit.FactTags, "Which rules match by tags is not known: that they match is told."},
@@ -80,10 +82,9 @@ func (f *foresight) assume() {
 	default:
 		add(keeps + ", as kops configures it")
 	}
-	if f.live && f.Fresh {
-		add("backups go on every " + audit.Span(f.Policy.Interval) + " as long as the control files let them; nobody touches the bucket")
-	} else {
-		add("no backups are taken any more; nobody touches the bucket")
+	add(f.backupsAssumed() + "; nobody touches the bucket")
+	if backup := queuedRestore(f.o); backup != "" {
+		add("the leader of etcd-manager does not restart: it would restore " + backup + ", which is queued, over the live cluster")
 	}
 	if f.bucket.Provider == lifecycle.Unknown && len(f.config.Rules) > 0 {
 		add("the server is not AWS's: the earlier of the readings of AWS and of MinIO is told")
@@ -100,6 +101,29 @@ func (f *foresight) assume() {
 	if f.o.Listing.Value.Copied() {
 		add("the store is a copy: lifecycle rules count from the date of the copy, and etcd-manager from the names")
 	}
+}
+
+// backupsAssumed says whether backups are counted on.
+func (f *foresight) backupsAssumed() string {
+	switch {
+	case f.live && f.Fresh && (f.State == etcdmanager.Running || f.State == etcdmanager.Bootstrapping):
+		return "backups go on every " + audit.Span(f.Policy.Interval) + " as long as the control files let them"
+	case f.live && f.Fresh && f.State != etcdmanager.Armed && f.State != etcdmanager.Imminent:
+		return "no backup to come is counted on, though the newest one is recent"
+	}
+	return "no backups are taken any more"
+}
+
+// queuedRestore names the backup whose restore is queued; empty without one.
+func queuedRestore(o *audit.Observation) string {
+	bodies := make([][]byte, len(o.Queue.Value))
+	for i, c := range o.Queue.Value {
+		bodies[i] = c.Body.Value.Body
+	}
+	if i, cmd := etcdmanager.NextRestore(bodies); i >= 0 {
+		return cmd.Restore.Backup
+	}
+	return ""
 }
 
 // tagged reports whether an enabled rule asks for tags.

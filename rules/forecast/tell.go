@@ -83,7 +83,19 @@ func (f *foresight) lose() {
 	}
 	f.t.Lost = last.at
 	f.milestones = append(f.milestones, Event{At: last.at, Actor: last.actor, Rule: last.rule, Action: Loses, State: f.phaseAt(last.at).state,
-		Severity: f.severity(last.at), Meaning: "Nothing of this cluster is left that could be restored."})
+		Severity: f.severity(last.at), Until: last.until, Meaning: lossMeaning(last)})
+}
+
+func lossMeaning(last loss) string {
+	switch {
+	case last.action == Archives:
+		return "Nothing of this cluster is left that could be restored without a thaw."
+	case last.action != Hides:
+		return "Nothing of this cluster is left that could be restored."
+	case last.until.IsZero():
+		return "Nothing of this cluster is left that could be restored, unless hidden versions are brought back; nothing destroys them."
+	}
+	return "Nothing of this cluster is left that could be restored, unless hidden versions are brought back before " + audit.Stamp(last.until) + "."
 }
 
 // collect makes atoms of what happens to snapshots. Of those that are yet to be
@@ -142,13 +154,13 @@ func (f *foresight) wouldLose() {
 
 // A spanKey tells which atoms make one span.
 type spanKey struct {
-	segment     int
-	actor       Actor
-	rule        string
-	action      Action
-	class, path string
-	unsure      string
-	early       bool
+	segment    int
+	actor      Actor
+	rule       string
+	action     Action
+	class      string
+	ofSnapshot bool
+	unsure     string
 }
 
 // spans groups the atoms between any two milestones.
@@ -168,7 +180,7 @@ func (f *foresight) spans() []Event {
 			}
 			return -1
 		})
-		k := spanKey{segment: segment, actor: a.actor, rule: a.rule, action: a.action, class: a.class, path: a.path, unsure: a.unsure, early: a.early}
+		k := spanKey{segment: segment, actor: a.actor, rule: a.rule, action: a.action, class: a.class, ofSnapshot: a.path == "", unsure: a.unsure}
 		i, ok := index[k]
 		if !ok {
 			i = len(spans)
@@ -176,6 +188,9 @@ func (f *foresight) spans() []Event {
 			spans = append(spans, f.span(a))
 		}
 		spans[i].add(a)
+		if s := f.spanSeverity(a); s != audit.Info {
+			spans[i].Severity = s
+		}
 	}
 	for i := range spans {
 		if !spans[i].To.After(spans[i].run(f.Now)) {
@@ -190,20 +205,22 @@ func (f *foresight) span(a atom) Event {
 	e := Event{At: a.due, Overdue: a.actor == ByLifecycle && !a.due.After(f.Now), Late: a.late, Actor: a.actor, Rule: a.rule, Action: a.action, Class: a.class,
 		Severity: audit.Info, Unsure: a.unsure}
 	if a.path != "" {
-		e.Paths = []string{a.path}
 		return e
 	}
 	p := f.phaseAt(a.at)
 	e.Snapshots = &Snapshots{Continues: p.writes && p.resets == 0 && f.continues(a)}
-	switch {
-	case a.actor == ByLifecycle && (a.early || !p.writes):
-		if f.severity(a.at) != audit.Info {
-			e.Severity = audit.Warning
-		}
-	case a.actor == ByRetention && p.resets > 0:
-		e.Severity = audit.Warning
-	}
 	return e
+}
+
+// spanSeverity is that of a snapshot's end: of one that the ladder still wants,
+// or that no other will follow.
+func (f *foresight) spanSeverity(a atom) audit.Severity {
+	p := f.phaseAt(a.at)
+	loss := a.actor == ByLifecycle && (a.early || !p.writes) || a.actor == ByRetention && p.resets > 0
+	if a.path != "" || !loss || f.severity(a.at) == audit.Info {
+		return audit.Info
+	}
+	return audit.Warning
 }
 
 // add adds an atom to a span.
@@ -212,6 +229,9 @@ func (e *Event) add(a atom) {
 	e.Until = earlier(e.Until, a.until)
 	if e.Snapshots == nil {
 		e.Versions++
+		if !slices.Contains(e.Paths, a.path) {
+			e.Paths = append(e.Paths, a.path)
+		}
 		return
 	}
 	s := e.Snapshots
