@@ -21,8 +21,12 @@ func Forecast(o *audit.Observation, p audit.Policy, now time.Time, within time.D
 func Foresee(o *audit.Observation, p audit.Policy, now time.Time, within time.Duration, config *lifecycle.Configuration) forecast.Input {
 	p = p.For(o)
 	o = p.Assuming(o, now)
-	return forecast.Input{
+	in := forecast.Input{
 		Observation: o, Policy: p, Now: now, Within: within, Rules: config,
 		World: world(o, now), State: stateOf(o, p, now), Fresh: fresh(o, p, now) || p.Resting(now),
 	}
+	if born, _, ok := replacedAt(o); ok && !acknowledgedReset(p, born) {
+		in.Reset, in.Filled = born, emptySnapshotBytes
+	}
+	return in
 }

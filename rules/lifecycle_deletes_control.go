@@ -16,6 +16,7 @@ var lifecycleDeletesControl = audit.Rule{
 	Title:      "a lifecycle rule will delete etcd-manager's control files",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
 	Needs:      []audit.FactName{audit.FactLifecycle, audit.FactVersioning, audit.FactCreated, audit.FactSpec, audit.FactTags},
+	Supersedes: []audit.Superseded{{Rule: "lifecycle/cuts-ladder"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		created, hasCreated := deletion(o, o.Created, etcdmanager.CreatedPath, now)
 		spec, hasSpec := deletion(o, o.Spec, etcdmanager.SpecPath, now)

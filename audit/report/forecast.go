@@ -167,7 +167,11 @@ func headline(t forecast.Timeline) []string {
 		}
 		all = append(all, when+fmt.Sprintf(" it is enough to switch lifecycle rule %q off.", created.Rule))
 	}
-	if !t.Reset.IsZero() && live {
+	switch {
+	case t.Reset.IsZero() || !live:
+	case t.Reset.Before(t.From):
+		all = append(all, "RESET on "+forecast.Minute(t.Reset)+": a new, empty cluster took the place of the old one. What can be restored, here and below, is what is left of the old one.")
+	default:
 		all = append(all, "RESET "+since(t.Reset, t.From)+", with nobody touching anything.")
 	}
 	if !t.Lost.IsZero() {

@@ -324,3 +324,38 @@ func TestForecastUsage(t *testing.T) {
 		}
 	}
 }
+
+// After the real reset the good snapshots fall one by one at the first cleanups
+// after 19:05:47, 19:06:17 and 19:06:47, because an empty one is the earliest of
+// their hour.
+func TestThinningAfterTheRealReset(t *testing.T) {
+	now := at("2026-11-30T18:09:08Z")
+	dir := copied(t, mustArchive(t, "post-reset"))
+	r, _ := reportOf(t, now, "--interval", "25s", dir)
+	i := slices.IndexFunc(r.Stores[0].Findings, func(f audit.Finding) bool { return f.Rule == "retention/last-good-expiring" })
+	if i < 0 {
+		t.Fatalf("findings %q", findings(r))
+	}
+	f := r.Stores[0].Findings[i]
+	said := f.Message
+	for _, e := range f.Evidence {
+		said += "\n" + e.Message
+	}
+	for _, w := range []string{
+		"the last good snapshot is 2026-11-30T18:06:47Z-000006, and etcd-manager's cleanup (it keeps the earliest of each hour) deletes it on 2026-11-30 19:06:47Z",
+		"2026-11-30T18:06:17Z-000005 goes on 2026-11-30 19:06:17Z", "2026-11-30T18:05:47Z-000004 goes on 2026-11-30 19:05:47Z",
+	} {
+		if !strings.Contains(said, w) {
+			t.Errorf("nothing says %q:\n%s", w, said)
+		}
+	}
+	fc, _ := forecastOf(t, now, "--interval", "25s", dir)
+	tl := fc.Stores[0]
+	if w := tl.Window; w.Count != 3 || !w.Newest.Equal(at("2026-11-30T18:06:47Z")) {
+		t.Errorf("restorable of the old cluster: %+v", w)
+	}
+	// What stays is the empty one, in which there is nothing to restore.
+	if !tl.Lost.Equal(at("2026-11-30T19:06:47Z")) || tl.FinalWindow.Count != 0 {
+		t.Errorf("lost %v, at the end %+v", tl.Lost, tl.FinalWindow)
+	}
+}

@@ -20,7 +20,8 @@ type phase struct {
 	// writes says that backups are taken that can be counted on, cleans that the
 	// cleanup of old ones runs, which it does after a backup alone.
 	writes, cleans bool
-	resets         int // before it
+	// after says that it comes after a reset: its backups are of another cluster.
+	after bool
 }
 
 // followControl lets lifecycle and etcd-manager act on the control files until
@@ -44,7 +45,7 @@ func (f *foresight) followControl() {
 	f.World.QueueBad = queueBad(f.o)
 	f.enter(f.Now, f.State)
 	f.react(f.Now)
-	for f.resets == 0 {
+	for !f.reset {
 		at, ok := f.next()
 		if !ok || at.After(f.to) {
 			return
@@ -195,7 +196,7 @@ func (f *foresight) react(at time.Time) {
 	e := Event{At: at, Actor: ByEtcdManager, State: etcdmanager.Running}
 	switch f.last().state {
 	case etcdmanager.Imminent:
-		f.resets++
+		f.reset, f.after = true, true
 		f.t.Reset = at
 		e.Action, e.Severity, e.Meaning = Resets, f.severity(at), resetMeaning
 	case etcdmanager.Bootstrapping:
@@ -233,7 +234,7 @@ func (f *foresight) world() etcdmanager.World {
 // classify gives the state at the moment. Nothing good is said of a store that
 // was not listed.
 func (f *foresight) classify() etcdmanager.State {
-	s := etcdmanager.ClassifyState(f.world(), f.Fresh || f.resets > 0, false)
+	s := etcdmanager.ClassifyState(f.world(), f.Fresh || f.reset, false)
 	good := s == etcdmanager.Running || s == etcdmanager.Latent || s == etcdmanager.Stuck || s == etcdmanager.Uninitialised
 	if good && !f.o.Listing.Seen() {
 		return etcdmanager.Unknown
@@ -245,8 +246,8 @@ func (f *foresight) classify() etcdmanager.State {
 // which has no date: none is counted on any more, and the cleanup goes on, which
 // is the worse of both.
 func (f *foresight) enter(at time.Time, s etcdmanager.State) {
-	p := phase{from: at, state: s, resets: f.resets}
-	runs := f.Fresh || f.resets > 0 || len(f.phases) > 0 && f.last().state == etcdmanager.Bootstrapping
+	p := phase{from: at, state: s, after: f.after}
+	runs := f.Fresh || f.reset || len(f.phases) > 0 && f.last().state == etcdmanager.Bootstrapping
 	switch s {
 	case etcdmanager.Running:
 		p.writes, p.cleans = runs, runs

@@ -32,6 +32,13 @@ type Input struct {
 	World etcdmanager.World
 	State etcdmanager.State
 	Fresh bool
+	// Reset is when a new, empty cluster took the place of the old one whose
+	// snapshots are still there; zero where none did, or it was meant. What can
+	// be restored is then what is left of the old one.
+	Reset time.Time
+	// Filled is how many bytes the data of a snapshot has at least to count as
+	// one that can be restored; 0 means 1.
+	Filled int64
 }
 
 // Of foresees what becomes of a store if nobody touches it.
@@ -56,7 +63,8 @@ type foresight struct {
 
 	files      [2]controlFile // created, spec
 	phases     []phase
-	resets     int
+	reset      bool // etcd-manager has made a new cluster, in this timeline
+	after      bool // or before it
 	milestones []Event
 	atoms      []atom
 
@@ -72,10 +80,12 @@ func newForesight(in Input) *foresight {
 	within := cmp.Or(in.Within, Within)
 	f := &foresight{Input: in, o: o, to: latest(in.Now.Add(within), in.At), bucket: BucketOf(o), future: map[time.Time]backup{}}
 	f.live = in.Policy.RoleOf(o) == audit.Live
+	f.after = !in.Reset.IsZero()
 	f.t = Timeline{Store: o.Store, From: in.Now, To: f.to, State: in.State, Proposed: in.Rules != nil, Control: []Fate{}, Rules: []Effect{}, Events: []Event{}}
 	if !f.live {
 		f.t.Role = in.Policy.RoleOf(o)
 	}
+	f.t.Reset = in.Reset
 	f.t.Retention = retentionOf(o, in.Policy)
 	f.retention = etcdmanager.Retention{Hourly: f.t.Retention.Hourly, Daily: f.t.Retention.Daily}
 	f.config, f.known = f.rules()
@@ -143,4 +153,24 @@ func retentionOf(o *audit.Observation, p audit.Policy) Retention {
 	}
 	d := etcdmanager.DefaultRetention
 	return Retention{Hourly: d.Hourly, Daily: d.Daily, By: "default"}
+}
+
+// kopsDaily is what kops writes into a cluster's spec since 1.27
+// (upup/pkg/fi/cloudup/defaults.go). It is the least that may be meant where
+// nobody says how long snapshots are to be kept.
+const kopsDaily = 90 * audit.Day
+
+// Ladder is how long one snapshot of each day is to be kept, and by whose word.
+// Where nobody says it is etcd-manager's own two years; sure is then what even the
+// shortest ladder in use would keep.
+func Ladder(o *audit.Observation, p audit.Policy) (keep, sure time.Duration, whose string) {
+	keep = max(clamp(p.KeepDaily), clamp(p.KeepHourly))
+	k := o.Kops.Value
+	switch {
+	case p.Given.KeepDaily || p.Given.KeepHourly:
+		return keep, keep, "as the configuration says"
+	case o.Kops.IsSet() && k.Known && k.Daily > 0:
+		return keep, keep, "as kops configures it"
+	}
+	return keep, min(keep, kopsDaily), "as etcd-manager does by itself"
 }

@@ -69,22 +69,35 @@ const clockSlack = 5 * time.Minute
 // those that are taken until the backups of this cluster end.
 func (f *foresight) followSnapshots() {
 	for _, s := range f.o.Listing.Value.Snapshots {
-		b := &backup{taken: s.Taken, stored: s.Stored(), hasMeta: s.Meta != nil}
-		b.readable = s.Complete() && s.Data.Size > 0 && !s.Data.Archived() && !s.Meta.Archived() && !s.Taken.After(f.Now.Add(clockSlack))
-		if s.Data != nil {
-			b.data = f.lossOf(*s.Data)
-		}
-		if s.Meta != nil {
-			b.meta = f.lossOf(*s.Meta)
-		}
-		f.backups = append(f.backups, b)
+		f.backups = append(f.backups, f.backupOf(s))
 	}
-	slices.SortStableFunc(f.backups, func(a, b *backup) int { return a.taken.Compare(b.taken) })
+	f.backups = byTime(f.backups)
 	f.thin(f.backups)
 	f.good = f.backups
 	if end, ok := f.backupsEnd(); ok {
 		f.good = f.backupsAt(end)
 	}
+	if !f.Reset.IsZero() {
+		f.good = slices.DeleteFunc(slices.Clone(f.good), func(b *backup) bool { return !b.taken.Before(f.Reset.Truncate(time.Second)) })
+	}
+}
+
+// backupOf finds out what lifecycle rules do to a snapshot.
+func (f *foresight) backupOf(s audit.Snapshot) *backup {
+	b := &backup{taken: s.Taken, stored: s.Stored(), hasMeta: s.Meta != nil}
+	b.readable = s.Complete() && s.Data.Size >= max(1, f.Filled) && !s.Data.Archived() && !s.Meta.Archived() && !s.Taken.After(f.Now.Add(clockSlack))
+	if s.Data != nil {
+		b.data = f.lossOf(*s.Data)
+	}
+	if s.Meta != nil {
+		b.meta = f.lossOf(*s.Meta)
+	}
+	return b
+}
+
+// byTime sorts backups by the times in their names.
+func byTime(all []*backup) []*backup {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b *backup) int { return a.taken.Compare(b.taken) })
 }
 
 // lossOf follows one object, of which nothing but its line in the listing is
@@ -140,7 +153,7 @@ func (f *foresight) interval() time.Duration { return max(time.Minute, f.Policy.
 // in which none are written. ok is false while they go on.
 func (f *foresight) backupsEnd() (time.Time, bool) {
 	for _, p := range f.phases {
-		if !p.writes || p.resets > 0 {
+		if !p.writes || p.after {
 			return p.from, true
 		}
 	}
@@ -150,7 +163,7 @@ func (f *foresight) backupsEnd() (time.Time, bool) {
 // backupsBegin is when the first backup to come is expected.
 func (f *foresight) backupsBegin() (time.Time, bool) {
 	for _, p := range f.phases {
-		if p.writes && p.resets == 0 {
+		if p.writes && !p.after {
 			return f.nextBackup(p.from), true
 		}
 	}
@@ -218,7 +231,7 @@ func (f *foresight) backupsAt(at time.Time) []*backup {
 	for t := range times {
 		all = append(all, f.expected(t))
 	}
-	slices.SortStableFunc(all, func(a, b *backup) int { return a.taken.Compare(b.taken) })
+	all = byTime(all)
 	f.thin(all)
 	return all
 }
@@ -231,7 +244,11 @@ func (f *foresight) windowNow() Window {
 	if !f.o.Listing.Seen() {
 		return Window{}
 	}
-	return window(f.backups, func(b *backup) bool { return b.readable && !b.taken.IsZero() })
+	now := f.backups
+	if !f.Reset.IsZero() {
+		now = f.good
+	}
+	return window(now, func(b *backup) bool { return b.readable && !b.taken.IsZero() })
 }
 
 // windowAt is what can be restored at a time, of the cluster as it is now.

@@ -123,7 +123,8 @@ func (f *foresight) wanted(b *backup, at time.Time) bool {
 	if b.thinned.happens() && !b.thinned.at.After(at) {
 		return false
 	}
-	return at.Before(b.taken.Add(clamp(f.Policy.KeepDaily))) && f.isFirstOfDay(b) || at.Before(b.taken.Add(clamp(f.Policy.KeepHourly)))
+	_, sure, _ := Ladder(f.o, f.Policy)
+	return at.Before(b.taken.Add(sure)) && f.isFirstOfDay(b) || at.Before(b.taken.Add(clamp(f.Policy.KeepHourly)))
 }
 
 func (f *foresight) isFirstOfDay(b *backup) bool {
@@ -140,7 +141,7 @@ func (f *foresight) isFirstOfDay(b *backup) bool {
 // writes the spec, would delete every snapshot at once.
 func (f *foresight) wouldLose() {
 	p := f.last()
-	if p.state != etcdmanager.Armed || p.resets > 0 || !f.o.Listing.Seen() {
+	if p.state != etcdmanager.Armed || p.after || !f.o.Listing.Seen() {
 		return
 	}
 	w := window(f.good, func(b *backup) bool { return b.readable && !b.taken.IsZero() })
@@ -208,7 +209,7 @@ func (f *foresight) span(a atom) Event {
 		return e
 	}
 	p := f.phaseAt(a.at)
-	e.Snapshots = &Snapshots{Continues: p.writes && p.resets == 0 && f.continues(a)}
+	e.Snapshots = &Snapshots{Continues: p.writes && !p.after && f.continues(a)}
 	return e
 }
 
@@ -216,7 +217,7 @@ func (f *foresight) span(a atom) Event {
 // or that no other will follow.
 func (f *foresight) spanSeverity(a atom) audit.Severity {
 	p := f.phaseAt(a.at)
-	loss := a.actor == ByLifecycle && (a.early || !p.writes) || a.actor == ByRetention && p.resets > 0
+	loss := a.actor == ByLifecycle && (a.early || !p.writes || p.after) || a.actor == ByRetention && p.after
 	if a.path != "" || !loss || f.severity(a.at) == audit.Info {
 		return audit.Info
 	}
