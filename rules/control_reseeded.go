@@ -1,11 +1,13 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/recovery"
 	"backstop/store/etcdmanager"
 )
@@ -30,9 +32,7 @@ var controlReseeded = audit.Rule{
 		if !ok || !o.Created.IsSet() || !o.Listing.IsSet() {
 			return nil
 		}
-		before, after := aroundBirth(o.Listing.Value, born)
-		// A cluster that kops has created since is another one, of the same name.
-		before = slices.DeleteFunc(before, func(s audit.Snapshot) bool { return ofNamesake(o, s.Taken) })
+		before, after := ofOldCluster(o, born)
 		if len(before) == 0 || !before[0].Taken.Before(born.Add(-birthSlack)) {
 			return nil
 		}
@@ -57,7 +57,7 @@ var controlReseeded = audit.Rule{
 		}
 		f = f.Because("the last snapshot from before is %s, %d bytes", good.Name, good.Data.Size)
 		if emptied {
-			f = f.Todo(
+			f = f.Because("%s", endOf(o, p, now, good)).Todo(
 				"Do NOT delete volumes or terminate control-plane nodes: the old data lies in data-trashcan/ beside etcd's data directory on each of them (under kops /mnt/master-VOLUME/data-trashcan/).",
 				"Copy "+good.Name+" to another bucket now: etcd-manager's cleanup, which runs each hour, keeps only the earliest snapshot of each hour and may delete it.",
 				"Stop what writes to the new cluster, then restore that snapshot: etcd-manager-ctl -backup-store="+recovery.Quote(o.Store.URL)+" restore-backup "+recovery.Quote(good.Name)+", and restart etcd-manager on the leader. Do the same for the cluster's other etcd (events) with a snapshot of the same time.")
@@ -67,6 +67,23 @@ var controlReseeded = audit.Rule{
 		}
 		return []audit.Finding{f.Todo("If the new cluster was meant, acknowledge this one event below the store in backstop's configuration: acknowledged: [{rule: control/reseeded, event: " + f.Event + ", reason: …}]")}
 	},
+}
+
+// endOf says when a snapshot goes, and by what.
+func endOf(o *audit.Observation, p audit.Policy, now time.Time, s audit.Snapshot) string {
+	for _, e := range forecast.Ends(Foresee(o, p, now, 0, nil)) {
+		if e.Snapshot.Name == s.Name && !e.At.IsZero() {
+			return fmt.Sprintf("%s goes %s: %s %s it", s.Name, endDated(e.At, now), e.Who(), e.Action)
+		}
+	}
+	return "nothing is foreseen that deletes " + s.Name
+}
+
+// ofOldCluster divides the snapshots by the birth of the cluster, and leaves out
+// those of a namesake: a cluster that kops has created since is another one.
+func ofOldCluster(o *audit.Observation, born time.Time) (before, after []audit.Snapshot) {
+	before, after = aroundBirth(o.Listing.Value, born)
+	return slices.DeleteFunc(before, func(s audit.Snapshot) bool { return ofNamesake(o, s.Taken) }), after
 }
 
 // aroundBirth divides the snapshots by the birth of the cluster that etcd-manager

@@ -24,7 +24,7 @@ var controlReseededSuite = suite{
 	cases: cases{
 		"the snapshots after a birth are empty, those before are not": {is: "speaks", seen: reborn(taken(4*time.Hour, 50_000), taken(3*time.Hour, 50_000), taken(time.Hour, emptySize)),
 			want: []string{emptied + " (since 2026-11-30 08:00:00Z)"},
-			says: []string{"2026-11-30T11:00:00Z-000001, taken after that, has 700 bytes", "the last snapshot from before is 2026-11-30T09:00:00Z-000001, 50000 bytes", "data-trashcan", "restore-backup 2026-11-30T09:00:00Z-000001", "Copy 2026-11-30T09:00:00Z-000001 to another bucket now", "1796032800000000000", "control/etcd-cluster-created"}},
+			says: []string{"2026-11-30T11:00:00Z-000001, taken after that, has 700 bytes", "the last snapshot from before is 2026-11-30T09:00:00Z-000001, 50000 bytes", "2026-11-30T09:00:00Z-000001 goes on 2026-12-07 09:00:00Z, in 6d: etcd-manager's cleanup (it keeps the earliest of each day) deletes it", "data-trashcan", "restore-backup 2026-11-30T09:00:00Z-000001", "Copy 2026-11-30T09:00:00Z-000001 to another bucket now", "1796032800000000000", "control/etcd-cluster-created"}},
 		"the last snapshot before it that is whole and filled is the good one": {is: "speaks",
 			seen: reborn(taken(5*time.Hour, 50_000), taken(4*time.Hour, 60_000), withoutMeta(taken(3*time.Hour, 50_000)), taken(2*time.Hour+time.Minute, emptySize), taken(time.Hour, emptySize)),
 			want: []string{emptied}, says: []string{"the last snapshot from before is 2026-11-30T08:00:00Z-000001, 60000 bytes"}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 	"backstop/store/etcdmanager"
 )
@@ -15,6 +16,7 @@ var lifecycleDeletesControl = audit.Rule{
 	Title:      "a lifecycle rule will delete etcd-manager's control files",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
 	Needs:      []audit.FactName{audit.FactLifecycle, audit.FactVersioning, audit.FactCreated, audit.FactSpec, audit.FactTags},
+	Supersedes: []audit.Superseded{{Rule: "lifecycle/cuts-ladder"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		created, hasCreated := deletion(o, o.Created, etcdmanager.CreatedPath, now)
 		spec, hasSpec := deletion(o, o.Spec, etcdmanager.SpecPath, now)
@@ -155,17 +157,12 @@ func controlEvents(o *audit.Observation, d audit.Document, now time.Time, sizeDe
 	if !o.Bucket.Lifecycle.IsSet() {
 		return nil, nil
 	}
-	config, err := lifecycle.Parse(o.Bucket.Lifecycle.Value.Body)
+	config, err := forecast.ConfigurationOf(o)
 	if err != nil {
 		return nil, err
 	}
-	// AWS's JSON holds the default, XML does not.
-	config.DefaultMinimumSize = cmp.Or(sizeDefault, config.DefaultMinimumSize, o.Bucket.TransitionSizeDefault)
-	current := lifecycle.Version{
-		Key: d.Key, VersionID: d.VersionID, Size: d.Size, LastModified: d.LastModified, StorageClass: d.StorageClass,
-		Tags: d.Tags.Value, TagsKnown: d.Tags.IsSet(),
-	}
-	return config.Timeline(lifecycleBucket(o), []lifecycle.Version{current}, now), nil
+	config.DefaultMinimumSize = cmp.Or(sizeDefault, config.DefaultMinimumSize)
+	return config.Timeline(forecast.BucketOf(o), []lifecycle.Version{forecast.VersionOf(d)}, now), nil
 }
 
 // unsureOf leaves out what other findings speak of: that the provider is not AWS
@@ -187,21 +184,4 @@ func toldByHeader(d audit.Document, path string, o *audit.Observation) (death, b
 		return death{}, false
 	}
 	return death{path: path, at: at, rule: rule, hides: v.IsSet() && v.Value == "Enabled", told: true}, true
-}
-
-// lifecycleBucket is what the evaluator needs to know of the bucket.
-func lifecycleBucket(o *audit.Observation) lifecycle.Bucket {
-	b := lifecycle.Bucket{Provider: lifecycle.AWS}
-	if o.Store.Endpoint != "" {
-		b.Provider = lifecycle.Unknown
-	}
-	switch v := o.Bucket.Versioning; {
-	case v.State == audit.Unset:
-		b.Versioning = lifecycle.Off
-	case v.IsSet() && v.Value == "Enabled":
-		b.Versioning = lifecycle.Enabled
-	case v.IsSet() && v.Value == "Suspended":
-		b.Versioning = lifecycle.Suspended
-	}
-	return b
 }

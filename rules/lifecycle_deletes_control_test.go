@@ -83,7 +83,7 @@ var lifecycleDeletesControlSuite = suite{ages: true, cases: cases{
 		want: []string{"critical: to hide etcd-cluster-created"}, never: []string{"assuming the worse"}, says: []string{"hidden by a delete marker"}},
 	"enabled, and written before that": {is: "speaks", seen: all(lifecycleRules(expireAll(90)), func(o *audit.Observation) { o.Created.Value.VersionID, o.Spec.Value.VersionID = "null", "null" }),
 		want: []string{"critical: to hide etcd-cluster-created"}, never: []string{"assuming the worse"}},
-	"MinIO's deletion of all versions": {is: "speaks", seen: all(lifecycleRules(lifecycleRule("all", "", "<Days>90</Days><ExpiredObjectAllVersions>true</ExpiredObjectAllVersions>")), func(o *audit.Observation) { o.Store.Endpoint = "https://minio.example.com" }),
+	"MinIO's deletion of all versions": {is: "speaks", seen: all(lifecycleRules(lifecycleRule("all", "", "<Days>90</Days><ExpiredObjectAllVersions>true</ExpiredObjectAllVersions>")), noLock, func(o *audit.Observation) { o.Store.Endpoint = "https://minio.example.com" }),
 		want: []string{"critical: to delete etcd-cluster-created"}},
 	"of two rules the shorter wins": {is: "speaks", seen: lifecycleRules(lifecycleRule("keep", prefixed(mainRoot+"control/"), "<Days>3650</Days>") + expireAll(407)),
 		want: []string{`warning: lifecycle rule "prune" will hide etcd-cluster-created on 2026-12-08 00:00:00Z`}},

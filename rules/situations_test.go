@@ -143,7 +143,7 @@ var situations = map[string]situation{
 	// The accident.
 	"a lifecycle rule took both files at midnight": {
 		seen:  all(loseBoth, newestAt(12*time.Hour), lifecycleRules(expireAll(400)), versionsAre(append(hidden(etcdmanager.CreatedPath, noon.Truncate(audit.Day)), hidden(etcdmanager.SpecPath, noon.Truncate(audit.Day))...)...)),
-		state: "armed", verdict: audit.VerdictCritical, want: []string{"critical control/reset-armed"},
+		state: "armed", verdict: audit.VerdictCritical, want: []string{"critical control/reset-armed", "critical retention/last-good-expiring"},
 		says: []string{"a lifecycle rule did it", "Set every lifecycle rule that covers this store's control/ to Disabled"}, never: []string{"a person or a program"}, order: repairOrder},
 	"a person took created at noon": {
 		seen:  all(loseCreated, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-time.Second))...)),
@@ -187,7 +187,7 @@ var situations = map[string]situation{
 		state: "latent", verdict: audit.VerdictCritical, want: []string{"critical control/spec-missing"}, never: []string{"Backups have stopped"},
 		order: []string{"Do NOT run kops update cluster --yes", "Save a snapshot from a live member", "lifecycle rule", "command queue", "Now put etcd-cluster-spec back", "Restart the etcd-manager container on the LEADER", "a new snapshot has appeared"}},
 	"the cluster was reset two hours ago": {seen: afterReset,
-		state: "running", verdict: audit.VerdictCritical, want: []string{"critical control/reseeded"},
+		state: "running", verdict: audit.VerdictCritical, want: []string{"critical control/reseeded", "critical retention/last-good-expiring"},
 		says: []string{"data-trashcan", "the last snapshot from before is 2026-11-23T12:00:00Z-000001"}, order: []string{"Do NOT delete volumes", "Copy 2026-11-23T12:00:00Z-000001 to another bucket now", "restore-backup"}},
 
 	// What lifecycle rules will do.
@@ -207,6 +207,9 @@ var situations = map[string]situation{
 		state: "running", verdict: audit.OK},
 	"a rule for the snapshots alone": {
 		seen:  lifecycleRules(lifecycleRule("b", prefixed(mainRoot+"20"), "<Days>90</Days>")),
+		state: "running", verdict: audit.OK, want: []string{"info lifecycle/cuts-ladder"}},
+	"a rule for the snapshots alone, as long as kops's retention": {
+		seen:  all(keeps90, lifecycleRules(lifecycleRule("b", prefixed(mainRoot+"20"), "<Days>90</Days>"))),
 		state: "running", verdict: audit.OK},
 	"versioning is suspended": {seen: suspended,
 		state: "running", verdict: audit.VerdictWarning, want: []string{"warning bucket/unversioned"}},
@@ -582,7 +585,7 @@ func disagreement(r audit.StoreReport) string {
 }
 
 // storeWide are rules whose findings are about the store, and no one object.
-var storeWide = []string{"control/unseen", "snapshot/copied-store", "audit/store-vanished", "audit/clock-skew", "audit/blind", "audit/assumed", "audit/ignore", "bucket/orphan-store", "bucket/duplicate-tree"}
+var storeWide = []string{"lifecycle/cuts-ladder", "control/unseen", "snapshot/copied-store", "audit/store-vanished", "audit/clock-skew", "audit/blind", "audit/assumed", "audit/ignore", "bucket/orphan-store", "bucket/duplicate-tree"}
 
 // Whatever a rule finds comes with its facts: the object, what was seen and what
 // should be there, and what to do, of which "do not" comes first.

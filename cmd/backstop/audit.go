@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"backstop/audit"
 	"backstop/audit/report"
 )
 
@@ -70,11 +68,11 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if err != nil {
 		return err
 	}
-	failOn, ok := map[string]audit.Verdict{"warning": audit.VerdictWarning, "critical": audit.VerdictCritical}[strings.ToLower(o.failOn)]
-	if !ok {
-		return usagef("--fail-on is %q, want warning or critical", o.failOn)
+	failOn, err := parseFailOn(o.failOn)
+	if err != nil {
+		return err
 	}
-	outs, err := p.outputs(o)
+	outs, err := outputs(p, &o.options, o.output, o.quiet, report.Named)
 	if err != nil {
 		return err
 	}
@@ -91,7 +89,7 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		return err
 	}
 	for _, out := range outs {
-		if err := out.write(r); err != nil {
+		if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
 			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 		}
 	}
@@ -100,48 +98,6 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	}
 	if s := statusOf(r, failOn, o.exitZero); s != exitOK {
 		return status(s)
-	}
-	return nil
-}
-
-// An output is one -o FORMAT[=FILE].
-type output struct {
-	format report.Format
-	file   string
-	stdout io.Writer
-	report.Options
-}
-
-func (p *program) outputs(o *auditOptions) ([]output, error) {
-	color, width := p.terminal(&o.options)
-	var outs []output
-	toStdout := 0
-	for _, arg := range o.output {
-		name, file, _ := strings.Cut(arg, "=")
-		format, err := report.Named(name)
-		if err != nil {
-			return nil, usagef("--output: %w", err)
-		}
-		out := output{format: format, file: file, stdout: p.stdout, Options: report.Options{Quiet: o.quiet}}
-		if file == "" {
-			out.Color, out.Width = color, width
-			toStdout++
-		}
-		outs = append(outs, out)
-	}
-	if toStdout > 1 {
-		return nil, usagef("--output: %d formats would go to stdout; give FORMAT=FILE to all but one", toStdout)
-	}
-	return outs, nil
-}
-
-func (out output) write(r audit.Report) error {
-	if out.file == "" {
-		return out.format(out.stdout, r, out.Options)
-	}
-	err := writeFile(out.file, func(w io.Writer) error { return out.format(w, r, out.Options) })
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s", out.file), err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var realStores = map[string]struct {
 	"trigger": {"2026-11-30T18:08:25Z", "imminent", false, audit.VerdictCritical,
 		[]string{"critical control/reset-imminent"}},
 	"post-reset": {"2026-11-30T18:09:08Z", "running", false, audit.VerdictCritical,
-		[]string{"critical control/reseeded"}},
+		[]string{"critical control/reseeded", "critical retention/last-good-expiring"}},
 	"pending-restore-clean": {"2026-11-30T19:10:00Z", "running", true, audit.VerdictCritical,
 		[]string{"critical queue/pending-restore", "warning snapshot/late"}},
 	"stuck-command-clean": {"2026-11-30T18:32:30Z", "running", true, audit.VerdictCritical,
@@ -36,7 +36,7 @@ var realStores = map[string]struct {
 	"ha-armed": {"2026-11-30T18:27:15Z", "armed", false, audit.VerdictCritical,
 		[]string{"critical control/reset-armed"}},
 	"retention-after-cleanup": {"2026-11-30T18:35:00Z", "running", false, audit.VerdictCritical,
-		[]string{"critical control/reseeded", "warning snapshot/incomplete", "warning snapshot/incomplete", "info snapshot/copied-store", "info control/stray"}},
+		[]string{"critical control/reseeded", "critical retention/last-good-expiring", "warning snapshot/incomplete", "warning snapshot/incomplete", "info snapshot/copied-store", "info control/stray"}},
 }
 
 func TestRealStoresThroughDirectoryAndFake(t *testing.T) {

@@ -1,0 +1,32 @@
+package rules
+
+import (
+	"time"
+
+	"backstop/audit"
+	"backstop/rules/forecast"
+	"backstop/rules/lifecycle"
+)
+
+// Forecast foresees what becomes of a store if nobody touches it. config stands in
+// the place of the bucket's lifecycle rules: a proposal, or none (a zero
+// Configuration); nil takes the bucket's own. Of a store there are so two
+// timelines to compare, before and after a change. within is how far to look; 0
+// means [forecast.Within].
+func Forecast(o *audit.Observation, p audit.Policy, now time.Time, within time.Duration, config *lifecycle.Configuration) forecast.Timeline {
+	return forecast.Of(Foresee(o, p, now, within, config))
+}
+
+// Foresee is the input of [Forecast].
+func Foresee(o *audit.Observation, p audit.Policy, now time.Time, within time.Duration, config *lifecycle.Configuration) forecast.Input {
+	p = p.For(o)
+	o = p.Assuming(o, now)
+	in := forecast.Input{
+		Observation: o, Policy: p, Now: now, Within: within, Rules: config,
+		World: world(o, now), State: stateOf(o, p, now), Fresh: fresh(o, p, now) || p.Resting(now),
+	}
+	if born, _, ok := replacedAt(o); ok && !acknowledgedReset(p, born) {
+		in.Reset, in.Filled = born, emptySnapshotBytes
+	}
+	return in
+}
