@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"audit/report":            {"audit"},
 	"store/etcdmanager":       {},
 	"rules/lifecycle":         {},
+	"rules/lifecycle/infra":   {"rules/lifecycle"},
 	"store/kops":              {"store/etcdmanager"},
 	"store":                   {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":         {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
@@ -32,7 +33,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/recovery", "store/etcdmanager", "store/kops"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/recovery", "store/etcdmanager", "store/kops"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.
