@@ -30,7 +30,7 @@ cases: ## the lifecycle cases of FILE, and how many passed
 	@cd rules/lifecycle && ../../bin/cases.test -test.run Cases -cases '$(abspath $(FILE))'
 
 update: ## rewrites every derived file
-	$(GO) test ./audit/report ./store ./rules ./cmd/... -update
+	$(GO) test ./audit/report ./store ./rules ./rules/lint ./cmd/... -update
 
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME

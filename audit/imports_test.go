@@ -22,18 +22,19 @@ var arrows = map[string][]string{
 	"store/etcdmanager":       {},
 	"rules/lifecycle":         {},
 	"rules/lifecycle/infra":   {"rules/lifecycle"},
+	"rules/lint":              {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle", "rules/lifecycle/infra"},
 	"store/kops":              {"store/etcdmanager"},
 	"store":                   {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":         {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest": {"audit", "store", "store/storetest"},
 	"rules/recovery":          {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery"},
-	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery", "store/kops"},
+	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "store/kops"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/recovery", "store/etcdmanager", "store/kops"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "store/etcdmanager", "store/kops"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.

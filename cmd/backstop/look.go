@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 
 	"golang.org/x/term"
 
 	"backstop/audit"
+	"backstop/rules/lint"
 	"backstop/store"
 )
 
@@ -54,7 +57,7 @@ func (p *program) see(ctx context.Context, args []string, o *options, v viewer) 
 	r := &recorder{viewer: v}
 	problems, usage, err := p.look(ctx, ts, o, r)
 	if err == nil {
-		err = writeRecording(o.record, r.sights, problems)
+		err = writeRecording(o.record, r.sights, problems, o.places)
 	}
 	return problems, usage, err
 }
@@ -63,7 +66,7 @@ func (p *program) see(ctx context.Context, args []string, o *options, v viewer) 
 func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) ([]audit.Problem, audit.Usage, error) {
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o)}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, o)
 		if err != nil {
@@ -89,13 +92,33 @@ func (p *program) look(ctx context.Context, ts []target, o *options, v viewer) (
 	}
 	v.expect(policies)
 	log := p.logger(o)
+	var broken sync.Map // places in which a store was not listed
 	err = found.Observe(ctx, func(i int, seen *audit.Observation) {
+		if !seen.Listing.Seen() {
+			broken.Store(found.Places[i], true)
+		}
 		log.Info().Str("store", seen.Store.URL).Any("requests", seen.Usage.Requests).
 			Int64("bytes", seen.Usage.Bytes).Dur("took", seen.Ended.Sub(seen.Begun)).Msg("observed")
 		seen.Store.Endpoint = masked(seen.Store.Endpoint)
 		v.show(i, sight{Observation: seen, Policy: policies[i]})
 	})
-	return append(problems, found.Problems...), found.Usage, err
+	problems = append(problems, found.Problems...)
+	o.places = listedPlaces(survey.Places, problems, &broken)
+	return problems, found.Usage, err
+}
+
+// listedPlaces are the places of which everything was listed: those without a
+// problem, but for the one that nothing is there, and without a store that was not
+// listed.
+func listedPlaces(places []store.Place, problems []audit.Problem, broken *sync.Map) []lint.Place {
+	var all []lint.Place
+	for i, p := range places {
+		_, not := broken.Load(i)
+		if !not && !slices.ContainsFunc(problems, func(pr audit.Problem) bool { return pr.Target == p.URL && pr.Cause != audit.CauseNoStore }) {
+			all = append(all, lint.Place{URL: p.URL, Bucket: p.Bucket.Name(), Prefix: p.Prefix})
+		}
+	}
+	return all
 }
 
 // progress tells on a terminal how many stores have been looked at, where there

@@ -252,8 +252,7 @@ func withGaps(kind string, values *node) *node {
 	if kind != "aws_s3_bucket_lifecycle_configuration" || values == nil {
 		return values
 	}
-	var must func(n *node, names ...string) *node
-	must = func(n *node, names ...string) *node {
+	must := func(n *node, names ...string) *node {
 		out := *n
 		for _, name := range names {
 			if !n.get(name).there() {
