@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint update fuzz oracle bench demo clean
+.PHONY: build test unit real lint cases update fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -24,8 +24,13 @@ lint: $(TOOLS)/staticcheck
 $(TOOLS)/staticcheck:
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+FILE ?= rules/lifecycle/testdata/cases.json
+cases: ## the lifecycle cases of FILE, and how many passed
+	@$(GO) test -c -o bin/cases.test ./rules/lifecycle
+	@cd rules/lifecycle && ../../bin/cases.test -test.run Cases -cases '$(abspath $(FILE))'
+
 update: ## rewrites every derived file
-	$(GO) test ./audit/report ./store ./rules ./cmd/... -update
+	$(GO) test ./audit/report ./store ./rules ./rules/lint ./cmd/... -update
 
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME

@@ -98,15 +98,16 @@ func fatal(err error) bool {
 // queued restore names), one for each queued command up to QueueLimit, and one
 // for each control file's tags where a lifecycle rule asks for tags.
 func Observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time) *audit.Observation {
-	return observe(ctx, b, bucket, s, now, nil)
+	return observe(ctx, b, bucket, s, now, nil, nil)
 }
 
 // observe is Observe where the listing may already have failed: unlisted is why.
-// The control files may still tell something.
-func observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time, unlisted error) *audit.Observation {
+// The control files may still tell something. Of proposed lifecycle configurations
+// it is asked what they ask for.
+func observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time, unlisted error, proposed []lifecycle.Configuration) *audit.Observation {
 	b = b.Fork()
 	o := &audit.Observation{Schema: audit.ObservationSchema, Store: s, Bucket: bucket, Begun: now().UTC(), Kops: audit.None[audit.Kops]()}
-	l := &look{ctx: ctx, b: b, o: o, now: now, unlisted: unlisted}
+	l := &look{ctx: ctx, b: b, o: o, now: now, unlisted: unlisted, proposed: proposed}
 	if err := l.list(); fatal(err) {
 		l.giveUp(err)
 	} else {
@@ -122,6 +123,8 @@ type look struct {
 	b   Bucket
 	o   *audit.Observation
 	now func() time.Time
+
+	proposed []lifecycle.Configuration
 
 	unlisted error                   // why no listing is possible, if that is known
 	listed   map[string]audit.Object // control files and commands, by key, of a complete listing
@@ -427,18 +430,16 @@ func (l *look) relist(prefixes []string) (map[string]audit.Snapshot, error) {
 	return byName, nil
 }
 
-// tags reads a control file's tags, where an enabled lifecycle rule matches it
-// but for tags. etcd-manager and kops set none, so they are seldom needed.
+// tags reads a control file's tags, where an enabled lifecycle rule, in force or
+// proposed, matches it but for tags. etcd-manager and kops set none, so they are seldom needed.
 func (l *look) tags(doc *audit.Fact[audit.Document]) {
 	if !doc.IsSet() {
 		return
 	}
 	doc.Value.Tags = audit.None[map[string]string]()
-	if !l.o.Bucket.Lifecycle.IsSet() {
-		return
-	}
-	config, err := lifecycle.Parse(l.o.Bucket.Lifecycle.Value.Body)
-	if err != nil || !needsTags(config, doc.Value.Object) {
+	config, _ := lifecycle.Parse(l.o.Bucket.Lifecycle.Value.Body) // without one, or with a bad one, nothing is asked
+	needed := func(c lifecycle.Configuration) bool { return needsTags(c, doc.Value.Object) }
+	if !needed(config) && !slices.ContainsFunc(l.proposed, needed) {
 		return
 	}
 	tags, err := l.b.Tags(l.ctx, doc.Value.Key)

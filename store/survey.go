@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/lifecycle"
 )
 
 // A Place is somewhere to look for backup stores: what a STORE argument or the
@@ -34,6 +35,9 @@ type Survey struct {
 	// Progress is told how many stores of how many have been looked at; it may
 	// be nil, and is called by one goroutine at a time.
 	Progress func(done, of int)
+	// Proposed are lifecycle configurations that may come to the buckets. Tags that
+	// they ask for are read, as for the rules that are in force.
+	Proposed []lifecycle.Configuration
 }
 
 // A Found is what a Survey has found, and is about to look at.
@@ -242,7 +246,7 @@ func (f *Found) Observe(ctx context.Context, see func(store int, o *audit.Observ
 // look does a job.
 func (r *survey) look(ctx context.Context, j job) *audit.Observation {
 	facts, usage := r.facts(ctx, j.bucket)
-	o := observe(ctx, j.bucket, facts, j.store, r.Now, j.unlisted)
+	o := observe(ctx, j.bucket, facts, j.store, r.Now, j.unlisted, r.Proposed)
 	o.Kops = j.kops
 	o.Usage.Add(usage)
 	o.Usage.Add(j.usage)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"backstop/rules"
+	"backstop/rules/lint"
 )
 
 func (p *program) explainCommand() *cobra.Command {
@@ -19,13 +21,16 @@ func (p *program) explainCommand() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				fmt.Fprint(p.stdout, rules.Index())
+				fmt.Fprint(p.stdout, rules.Index()+lint.Index())
 				return nil
 			}
-			if _, ok := rules.Named(args[0]); !ok {
+			if !slices.Contains(ruleIDs(), args[0]) {
 				return &failure{status: exitUsage, err: fmt.Errorf("there is no rule %q", args[0]), hint: closest(args[0])}
 			}
 			page, err := rules.Page(args[0])
+			if _, ok := lint.Named(args[0]); ok {
+				page, err = lint.Page(args[0])
+			}
 			if err != nil {
 				return &failure{status: exitInternal, err: err}
 			}
@@ -40,6 +45,9 @@ func ruleIDs() []string {
 	for _, r := range rules.All {
 		ids = append(ids, r.ID)
 	}
+	for _, r := range lint.All {
+		ids = append(ids, r.ID)
+	}
 	return ids
 }
 
@@ -52,7 +60,7 @@ func closest(typed string) string {
 			like = append(like, id)
 		}
 	}
-	if len(like) == 0 || len(like) == len(rules.All) {
+	if len(like) == 0 || len(like) == len(ruleIDs()) {
 		return "`backstop explain` lists the rules"
 	}
 	return "did you mean " + strings.Join(like, " or ") + "?"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"backstop/audit"
+	"backstop/rules/lint"
 	"backstop/store"
 )
 
@@ -57,7 +59,7 @@ func (p *program) see(ctx context.Context, args []string, o *options, v viewer) 
 	r := &recorder{viewer: v}
 	problems, usage, err := p.look(ctx, ts, pace, o, r)
 	if err == nil {
-		err = writeRecording(o.record, r.sights, problems)
+		err = writeRecording(o.record, r.sights, problems, o.places)
 	}
 	return problems, usage, err
 }
@@ -67,7 +69,7 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o)}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {
@@ -94,7 +96,11 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	v.expect(policies)
 	bill := bill{log: p.logger(o), begun: begun, stores: len(policies)}
 	bill.total.Add(found.Usage)
+	var broken sync.Map // places in which a store was not listed
 	err = found.Observe(ctx, func(i int, seen *audit.Observation) {
+		if !seen.Listing.Seen() {
+			broken.Store(found.Places[i], true)
+		}
 		bill.add(seen)
 		seen.Store.Endpoint = masked(seen.Store.Endpoint)
 		v.show(i, sight{Observation: seen, Policy: policies[i]})
@@ -102,7 +108,23 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	if err == nil {
 		bill.print(p.now())
 	}
-	return append(problems, found.Problems...), found.Usage, err
+	problems = append(problems, found.Problems...)
+	o.places = listedPlaces(survey.Places, problems, &broken)
+	return problems, found.Usage, err
+}
+
+// listedPlaces are the places of which everything was listed: those without a
+// problem, but for the one that nothing is there, and without a store that was not
+// listed.
+func listedPlaces(places []store.Place, problems []audit.Problem, broken *sync.Map) []lint.Place {
+	var all []lint.Place
+	for i, p := range places {
+		_, not := broken.Load(i)
+		if !not && !slices.ContainsFunc(problems, func(pr audit.Problem) bool { return pr.Target == p.URL && pr.Cause != audit.CauseNoStore }) {
+			all = append(all, lint.Place{URL: p.URL, Bucket: p.Bucket.Name(), Prefix: p.Prefix})
+		}
+	}
+	return all
 }
 
 // A bill is what a run has asked of S3, for the log.

@@ -15,6 +15,8 @@ import (
 
 	"backstop/audit"
 	"backstop/rules"
+	"backstop/rules/lifecycle"
+	"backstop/rules/lint"
 	"backstop/store"
 )
 
@@ -35,6 +37,12 @@ type options struct {
 	color       string
 	logLevel    string
 	logFormat   string
+
+	// proposed are lifecycle configurations that may come: what they ask about
+	// control files is looked at, too.
+	proposed []lifecycle.Configuration
+	// places are those of which everything was listed, once somebody has looked.
+	places []lint.Place
 
 	flags *pflag.FlagSet
 }

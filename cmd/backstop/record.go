@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"backstop/audit"
+	"backstop/rules/lint"
 )
 
 // A recording is what --record writes and --replay reads: observations as they
@@ -17,6 +18,8 @@ type recording struct {
 	Schema   int             `json:"schema"`
 	Sights   []sight         `json:"stores"`
 	Problems []audit.Problem `json:"problems,omitempty"`
+	// Places are those of which everything was listed.
+	Places []lint.Place `json:"places,omitempty"`
 }
 
 // A recorder keeps what its viewer is shown.
@@ -40,10 +43,11 @@ func (p *program) replay(args []string, o *options, v viewer) ([]audit.Problem, 
 	if len(args) > 0 {
 		return nil, usagef("--replay judges what was recorded; give no STORE with it")
 	}
-	sights, problems, err := readRecording(o.replay)
+	sights, problems, places, err := readRecording(o.replay)
 	if err != nil {
 		return nil, err
 	}
+	o.places = places
 	if sights, err = p.rejudge(sights, o); err != nil {
 		return nil, err
 	}
@@ -58,9 +62,9 @@ func (p *program) replay(args []string, o *options, v viewer) ([]audit.Problem, 
 	return problems, nil
 }
 
-func writeRecording(name string, sights []sight, problems []audit.Problem) error {
+func writeRecording(name string, sights []sight, problems []audit.Problem, places []lint.Place) error {
 	err := writeFile(name, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(recording{Schema: audit.ObservationSchema, Sights: sights, Problems: problems})
+		return json.NewEncoder(w).Encode(recording{Schema: audit.ObservationSchema, Sights: sights, Problems: problems, Places: places})
 	})
 	if err != nil {
 		return &failure{status: exitInternal, err: fmt.Errorf("record observations: %w", err)}
@@ -68,9 +72,9 @@ func writeRecording(name string, sights []sight, problems []audit.Problem) error
 	return nil
 }
 
-func readRecording(name string) ([]sight, []audit.Problem, error) {
-	refuse := func(err error) ([]sight, []audit.Problem, error) {
-		return nil, nil, &failure{status: exitUsage, err: fmt.Errorf("replay %s: %w", name, err), hint: "--replay reads what `backstop audit --record FILE` wrote"}
+func readRecording(name string) ([]sight, []audit.Problem, []lint.Place, error) {
+	refuse := func(err error) ([]sight, []audit.Problem, []lint.Place, error) {
+		return nil, nil, nil, &failure{status: exitUsage, err: fmt.Errorf("replay %s: %w", name, err), hint: "--replay reads what `backstop audit --record FILE` wrote"}
 	}
 	body, err := os.ReadFile(name)
 	if err != nil {
@@ -90,5 +94,5 @@ func readRecording(name string) ([]sight, []audit.Problem, error) {
 			return refuse(fmt.Errorf("store %d has no observation", i))
 		}
 	}
-	return r.Sights, r.Problems, nil
+	return r.Sights, r.Problems, r.Places, nil
 }

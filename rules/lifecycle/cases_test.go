@@ -21,7 +21,8 @@ var casesFile = flag.String("cases", "testdata/cases.json", "file of lifecycle c
 
 // caseFile is a file of expectations: predictions, whole timelines, expiration
 // headers, and policies S3 refuses or accepts. Policies of infrastructure code
-// (normalizeCases) are another package's subject and are not read.
+// (normalizeCases) are read by TestCasesOfInfrastructureCode, which may know the
+// package infra.
 type caseFile struct {
 	Cases           []predictionCase `json:"cases"`
 	Timelines       []timelineCase   `json:"timelines"`
@@ -30,24 +31,30 @@ type caseFile struct {
 	ValidPolicies   []policyCase     `json:"validPolicies"`
 }
 
-// TestCases runs every case as a subtest and prints the totals last; go test
-// shows them with -v or after a failure. Run it on another file with
-//
-//	go test ./rules/lifecycle -v -run Cases -cases FILE
-//
-// where FILE is relative to the package or to the module.
-func TestCases(t *testing.T) {
+// readCases reads the file of cases, whose name is relative to the package or to
+// the module.
+func readCases(t *testing.T, into any) {
+	t.Helper()
+	totals.began = true
 	raw, err := os.ReadFile(*casesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		raw, err = os.ReadFile(filepath.Join("..", "..", *casesFile))
 	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read cases: %v", err)
 	}
+}
+
+// TestCases runs every case as a subtest and prints the totals last; go test
+// shows them with -v or after a failure. Run it on another file with
+//
+//	make cases FILE=any.json
+func TestCases(t *testing.T) {
 	var f caseFile
-	if err := json.Unmarshal(raw, &f); err != nil {
-		t.Fatal(err)
-	}
+	readCases(t, &f)
 	s := &totals
 	for _, c := range f.Cases {
 		s.run(t, "prediction", c.ID, c.check)
@@ -77,6 +84,7 @@ func TestMain(m *testing.M) {
 
 // tally counts cases by kind.
 type tally struct {
+	began          bool
 	kinds          []string
 	passed, failed map[string]int
 	complaints     []string
@@ -109,22 +117,9 @@ func (s *tally) print() {
 		fmt.Printf("%s: %d passed, %d failed\n", k, s.passed[k], s.failed[k])
 		passed, failed = passed+s.passed[k], failed+s.failed[k]
 	}
-	if passed+failed > 0 {
-		fmt.Printf("%d passed, %d failed%s\n", passed, failed, s.names())
+	if s.began {
+		fmt.Printf("%d passed, %d failed\n", passed, failed)
 	}
-}
-
-// names lists the failed cases.
-func (s *tally) names() string {
-	if len(s.complaints) == 0 {
-		return ""
-	}
-	var ids []string
-	for _, c := range s.complaints {
-		id, _, _ := strings.Cut(c, ":")
-		ids = append(ids, id)
-	}
-	return ": " + strings.Join(ids, " ")
 }
 
 type bucketCase struct {

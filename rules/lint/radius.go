@@ -1,0 +1,131 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"backstop/audit"
+	"backstop/rules/lifecycle"
+)
+
+// radius counts what an enabled rule matches in the stores.
+func (s *subject) radius(i int) audit.Radius {
+	r := s.rule(i)
+	out := audit.Radius{Rule: r.Name()}
+	out.Prefix, out.Conditions = prefixOf(r)
+	out.Action, out.Acts = actionOf(r)
+	clusters := map[string]bool{}
+	for _, st := range s.stores {
+		c := counter{radius: &out, rule: r, config: alone(s.reading.Configuration, i), bucket: s.lifecycleBucket(st), st: st}
+		before := out.ControlFiles + out.Snapshots
+		for _, t := range st.control() {
+			if c.counts(t) {
+				out.ControlFiles++
+			}
+		}
+		for _, p := range st.snapshots() {
+			data, meta := c.counts(p.data), c.counts(p.meta)
+			if (data || meta) && p.data.seen {
+				out.Snapshots++
+			}
+		}
+		if out.ControlFiles+out.Snapshots > before {
+			out.Stores++
+			clusters[st.cluster()] = true
+		}
+	}
+	out.Clusters = len(clusters)
+	return out
+}
+
+// A counter counts the targets of one store.
+type counter struct {
+	radius *audit.Radius
+	rule   *lifecycle.Rule
+	config lifecycle.Configuration
+	bucket lifecycle.Bucket
+	st     *Store
+}
+
+// counts reports whether the rule matches a target, or may.
+func (c *counter) counts(t target) bool {
+	m := c.rule.Matches(t.version)
+	c.radius.Unsure = c.radius.Unsure || m == lifecycle.Unknown
+	if m == lifecycle.No {
+		return false
+	}
+	if c.radius.Acts && due(c.config, c.bucket, t, c.st.Now) {
+		c.radius.DueAtOnce++
+	}
+	return true
+}
+
+// reach says what a rule matches, in one sentence.
+func reach(r audit.Radius) string {
+	verb := "matches"
+	if r.Unsure {
+		verb = "may match"
+	}
+	s := fmt.Sprintf("rule `%s`, prefix `%s`%s, %s %s, %s, %s", r.Rule, r.Prefix, also(r.Conditions), verb,
+		plural(r.ControlFiles, "control file"), plural(r.Snapshots, "snapshot"), plural(r.Clusters, "cluster"))
+	if r.DueAtOnce > 0 {
+		s += fmt.Sprintf(", of which %s are due at once", plural(r.DueAtOnce, "object"))
+	}
+	return s
+}
+
+func also(conditions string) string {
+	if conditions == "" {
+		return ""
+	}
+	return " and " + conditions
+}
+
+// effects are what becomes of the control files that are there.
+func (s *subject) effects() []audit.Effect {
+	all := []audit.Effect{}
+	for _, st := range s.stores {
+		bucket := s.lifecycleBucket(st)
+		for _, t := range st.control() {
+			if !t.seen {
+				continue
+			}
+			e := audit.Effect{Store: st.url(), Key: t.version.Key, Before: s.before(st, t)}
+			e.After = fateUnder(s.reading.Configuration, bucket, t)
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// before is what becomes of a target by the rules in force: those of the bucket,
+// or else those that the code says it had.
+func (s *subject) before(st *Store, t target) audit.Fact[audit.Fate] {
+	switch live := st.live(); {
+	case live.IsSet():
+		return fateUnder(live.Value, st.lifecycleBucket(noFacts), t)
+	case live.Seen():
+		return audit.None[audit.Fate]()
+	case s.proposal.Before != nil:
+		return fateUnder(*s.proposal.Before, st.lifecycleBucket(noFacts), t)
+	default:
+		return audit.Unknown[audit.Fate](audit.Why{Cause: audit.CauseNotAsked, Reason: "the rules in force were not seen"})
+	}
+}
+
+func fateUnder(c lifecycle.Configuration, b lifecycle.Bucket, t target) audit.Fact[audit.Fate] {
+	f, ok := taken(c, b, t)
+	if !ok {
+		return audit.None[audit.Fate]()
+	}
+	return audit.Is(f.exported())
+}
+
+// list names things, and how many more there are.
+func list(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}
