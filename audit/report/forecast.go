@@ -129,9 +129,11 @@ func forecastSummary(f Forecast) string {
 	if f.Policy != "" {
 		s += " under the lifecycle rules of " + f.Policy
 	}
-	resets, armed := 0, 0
+	resets, were, armed := 0, 0, 0
 	for _, t := range f.Stores {
 		switch {
+		case !t.Reset.IsZero() && t.Reset.Before(t.From):
+			were++
 		case !t.Reset.IsZero():
 			resets++
 		case !t.NoReturn.IsZero():
@@ -140,6 +142,9 @@ func forecastSummary(f Forecast) string {
 	}
 	if resets > 0 {
 		s += "; " + audit.Plural(resets, "cluster") + " will be reset with nobody touching anything"
+	}
+	if were > 0 {
+		s += "; " + audit.Plural(were, "cluster") + " reset already"
 	}
 	if armed > 0 {
 		s += "; " + audit.Plural(armed, "cluster") + " will lose etcd-cluster-created"

@@ -150,3 +150,12 @@ func TestForecastWriteErrors(t *testing.T) {
 		}
 	}
 }
+
+// A reset that has happened is not foretold.
+func TestForecastTellsAPastReset(t *testing.T) {
+	past := report.Forecast{To: judged.AddDate(2, 0, 0), Stores: []forecast.Timeline{{From: judged, To: judged.AddDate(2, 0, 0), Reset: judged.Add(-time.Hour), State: etcdmanager.Running}}}
+	got := foretell(t, "text", past, report.Options{})
+	if !strings.Contains(got, "1 cluster reset already") || strings.Contains(got, "will be reset") {
+		t.Errorf("it says\n%s", got)
+	}
+}

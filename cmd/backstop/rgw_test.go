@@ -20,16 +20,17 @@ import (
 // readsLastModified are the rules whose findings RGW cannot give as the archive
 // does, because it dates every object when the test puts it there.
 var readsLastModified = map[string]string{
-	"snapshot/late":             "age of the newest snapshot",
-	"snapshot/stale":            "age of the newest snapshot",
-	"snapshot/writer-clock":     "name against LastModified",
-	"snapshot/copied-store":     "name against LastModified: put today, every store is a copy",
-	"snapshot/incomplete":       "age of data without meta",
-	"control/altered":           "time inside created against LastModified",
-	"control/spec-mismatch":     "age of the spec",
-	"control/not-reread":        "control files against the newest snapshot",
-	"control/never-initialised": "age of the spec",
-	"queue/pending-restore":     "age of the command",
+	"snapshot/late":                "age of the newest snapshot",
+	"snapshot/stale":               "age of the newest snapshot",
+	"snapshot/writer-clock":        "name against LastModified",
+	"snapshot/copied-store":        "name against LastModified: put today, every store is a copy",
+	"snapshot/incomplete":          "age of data without meta",
+	"control/altered":              "time inside created against LastModified",
+	"control/spec-mismatch":        "age of the spec",
+	"control/not-reread":           "control files against the newest snapshot",
+	"control/never-initialised":    "age of the spec",
+	"queue/pending-restore":        "age of the command",
+	"retention/last-good-expiring": "whether backups go on: put today, the newest counts by its name",
 }
 
 // rgwDeviates are differences of RGW 16.2.15 from S3 that change a finding.
