@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint update fuzz oracle bench demo clean
+.PHONY: build test unit real lint update situations fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -26,6 +26,9 @@ $(TOOLS)/staticcheck:
 
 update: ## rewrites every derived file
 	$(GO) test ./audit/report ./store ./rules ./cmd/... -update
+
+situations: ## what is said of a cluster in every situation, by name
+	$(GO) test ./cmd/backstop -run Situations -v
 
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME

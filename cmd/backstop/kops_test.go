@@ -21,8 +21,12 @@ type clusterSpec struct {
 	members  int
 	version  string
 	store    map[string]string // backupStore by etcd cluster
-	events   bool
+	etcds    []string          // main alone unless given
 	interval string
+	// retention is backupRetentionDays; 0 leaves the field out.
+	retention int
+	// wanted is a version that config asks for and that was not applied yet.
+	wanted string
 }
 
 func (c clusterSpec) yaml(base string) []byte {
@@ -38,11 +42,11 @@ func (c clusterSpec) yaml(base string) []byte {
 		fmt.Fprintf(&b, "  configBase: %s/%s\n", base, c.name)
 	}
 	b.WriteString("  cloudProvider: aws\n  etcdClusters:\n")
-	names := []string{"main"}
-	if c.events {
-		names = append(names, "events")
+	etcds := c.etcds
+	if etcds == nil {
+		etcds = []string{"main"}
 	}
-	for _, etcd := range names {
+	for _, etcd := range etcds {
 		fmt.Fprintf(&b, "  - cpuRequest: 200m\n    etcdMembers:\n")
 		for i := range c.members {
 			fmt.Fprintf(&b, "    - instanceGroup: control-plane-%c\n      name: %c\n", 'a'+i, 'a'+i)
@@ -51,8 +55,14 @@ func (c clusterSpec) yaml(base string) []byte {
 		if s := c.store[etcd]; s != "" {
 			fmt.Fprintf(&b, "    backups:\n      backupStore: %s\n", s)
 		}
+		if c.interval != "" || c.retention != 0 {
+			b.WriteString("    manager:\n")
+		}
+		if c.retention != 0 {
+			fmt.Fprintf(&b, "      backupRetentionDays: %d\n", c.retention)
+		}
 		if c.interval != "" {
-			fmt.Fprintf(&b, "    manager:\n      backupRetentionDays: 90\n      backupInterval: %s\n", c.interval)
+			fmt.Fprintf(&b, "      backupInterval: %s\n", c.interval)
 		}
 	}
 	return []byte(b.String())
@@ -60,9 +70,11 @@ func (c clusterSpec) yaml(base string) []byte {
 
 // put writes the two documents of a cluster into a state store.
 func (c clusterSpec) put(b *storetest.Bucket, at time.Time) {
-	body := c.yaml("s3://kops-state")
-	b.Put(c.name+"/config", body, storetest.WithTime(at))
-	b.Put(c.name+"/cluster-completed.spec", body, storetest.WithTime(at))
+	b.Put(c.name+"/cluster-completed.spec", c.yaml("s3://kops-state"), storetest.WithTime(at))
+	if c.wanted != "" {
+		c.version = c.wanted
+	}
+	b.Put(c.name+"/config", c.yaml("s3://kops-state"), storetest.WithTime(at))
 }
 
 // etcdStore writes a backup store: the control files that are given, and hourly
@@ -99,7 +111,7 @@ func TestKopsStateStore(t *testing.T) {
 	def := func(name, etcd string) string { return name + "/backups/etcd/" + etcd }
 
 	a := cluster("a-healthy.example.com")
-	a.events, a.interval = true, "15m0s"
+	a.etcds, a.interval = []string{"main", "events"}, "15m0s"
 	a.put(state, old)
 	etcdStore(state, def(a.name, "main"), now, "cs", 3, 5*time.Minute)
 	etcdStore(state, def(a.name, "events"), now, "cs", 3, 5*time.Minute)
@@ -136,7 +148,7 @@ func TestKopsStateStore(t *testing.T) {
 	etcdStore(backups, "h/main", now, "cs", 3, 5*time.Minute)
 
 	i := cluster("i-shared.example.com") // main and events name one store
-	i.events, i.store = true, map[string]string{"main": "s3://backups-eu/i/etcd", "events": "s3://backups-eu/i/etcd/"}
+	i.etcds, i.store = []string{"main", "events"}, map[string]string{"main": "s3://backups-eu/i/etcd", "events": "s3://backups-eu/i/etcd/"}
 	i.put(state, old)
 	etcdStore(backups, "i/etcd", now, "cs", 3, 5*time.Minute)
 
@@ -218,7 +230,7 @@ func TestOneStoreOfAKopsCluster(t *testing.T) {
 	endpoint := fake.URL(t)
 	state := fake.CreateBucket("kops-state")
 	state.SetVersioning("Enabled")
-	c := clusterSpec{name: "a.example.com", created: old, members: 3, version: "3.5.30", events: true}
+	c := clusterSpec{name: "a.example.com", created: old, members: 3, version: "3.5.30", etcds: []string{"main", "events"}}
 	c.put(state, old)
 	etcdStore(state, "a.example.com/backups/etcd/main", now, "cs", 1, 5*time.Minute)
 	etcdStore(state, "a.example.com/backups/etcd/events", now, "cs", 3, 5*time.Minute)
