@@ -88,3 +88,26 @@ func TestWithSize(t *testing.T) {
 		t.Error(body)
 	}
 }
+
+// A bucket's history makes it again.
+func TestBucketIsMadeAgain(t *testing.T) {
+	f, _ := newFake(t)
+	b := f.CreateBucket("b")
+	b.SetVersioning("Enabled")
+	at := func(n int) storetest.Option { return storetest.WithTime(noon.Add(time.Duration(n) * time.Minute)) }
+	b.Put("k", []byte("1"), at(1), storetest.WithVersionID("one"))
+	b.Put("j", []byte("2"), at(2), storetest.WithTags(map[string]string{"a": "b"}))
+	b.Delete("k", at(3), storetest.WithVersionID("three"))
+	b.Put("k", []byte("4"), at(4), storetest.WithClass("GLACIER"))
+	again := f.CreateBucket("again")
+	again.SetVersioning("Enabled")
+	for _, o := range b.History() {
+		again.Add(o)
+	}
+	if got, want := strings.TrimPrefix(again.Dump(), "again"), strings.TrimPrefix(b.Dump(), "b"); got != want {
+		t.Errorf("made again:\n%s\nwant\n%s", got, want)
+	}
+	if b.Name() != "b" {
+		t.Errorf("its name is %q", b.Name())
+	}
+}
