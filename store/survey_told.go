@@ -41,49 +41,70 @@ func (r *survey) told(f find, p Place, root string, expected []expectation) audi
 			return audit.Is(x.fact())
 		}
 	}
-	var (
-		k        audit.Kops
-		states   []string
-		unread   *audit.Why
-		name, _  = etcdmanager.KopsNames(root)
-		speaking = r.speaking(f, p, root, expected)
-	)
-	state := func(i int, folder string) {
-		if url := r.Places[i].Bucket.URL(parent(folder)); !slices.Contains(states, url) {
-			states = append(states, url)
-		}
-	}
-	for _, f := range speaking {
-		home := id(r.Places[f.place].Bucket, "") == id(p.Bucket, "")
+	w := word{root: root}
+	w.name, _ = etcdmanager.KopsNames(root)
+	for _, f := range r.speaking(f, p, root, expected) {
+		q := r.Places[f.place]
+		home := id(q.Bucket, "") == id(p.Bucket, "")
 		for _, c := range f.clusters {
-			state(f.place, c.folder)
-			mine := c.Name == name || home && c.folder != "" && within(root, c.folder)
-			switch {
-			case mine && c.why != nil:
-				return audit.Unknown[audit.Kops](*c.why)
-			case mine:
-				k.ClusterKnown, k.Cluster = true, c.Name
-				k.Etcd, k.Elsewhere = c.storeOf(root)
-			case c.why != nil && unread == nil:
-				unread = c.why
-			}
+			w.cluster(q.Bucket, c, home)
 		}
 		for _, d := range f.deleted {
-			state(f.place, d.folder)
-			if home && within(root, d.folder) {
-				k.Deleted = d.at
-			}
+			w.deleted(q.Bucket, d, home)
 		}
 	}
-	switch {
-	case len(states) == 0:
-		return audit.None[audit.Kops]()
-	case !k.ClusterKnown && unread != nil:
-		// A cluster of which nothing could be read may keep its backups here.
-		return audit.Unknown[audit.Kops](*unread)
+	return w.fact()
+}
+
+// A word is what state stores say of a store that none of their clusters names.
+type word struct {
+	root, name string // of the store, and of its cluster by kops's layout
+	kops       audit.Kops
+	states     []string   // the state stores
+	mine       *audit.Why // why the store's own cluster could not be read
+	other      *audit.Why // why another could not, which may keep its backups here
+}
+
+func (w *word) state(b Bucket, folder string) {
+	if url := b.URL(parent(folder)); !slices.Contains(w.states, url) {
+		w.states = append(w.states, url)
 	}
-	k.StateStore = strings.Join(states, ", ")
-	return audit.Is(k)
+}
+
+// cluster adds what is said of a cluster. home says that its documents lie in the
+// store's bucket.
+func (w *word) cluster(b Bucket, c cluster, home bool) {
+	w.state(b, c.folder)
+	mine := c.Name == w.name || home && c.folder != "" && within(w.root, c.folder)
+	switch {
+	case mine && c.why != nil:
+		w.mine = c.why
+	case mine:
+		w.kops.ClusterKnown, w.kops.Cluster = true, c.Name
+		w.kops.Etcd, w.kops.Elsewhere = c.storeOf(w.root)
+	case c.why != nil:
+		w.other = c.why
+	}
+}
+
+func (w *word) deleted(b Bucket, d deletion, home bool) {
+	w.state(b, d.folder)
+	if home && within(w.root, d.folder) {
+		w.kops.Deleted = d.at
+	}
+}
+
+func (w *word) fact() audit.Fact[audit.Kops] {
+	switch {
+	case w.mine != nil:
+		return audit.Unknown[audit.Kops](*w.mine)
+	case len(w.states) == 0:
+		return audit.None[audit.Kops]()
+	case !w.kops.ClusterKnown && w.other != nil:
+		return audit.Unknown[audit.Kops](*w.other)
+	}
+	w.kops.StateStore = strings.Join(w.states, ", ")
+	return audit.Is(w.kops)
 }
 
 // storeOf tells where the cluster's etcd of the store's name keeps its backups.

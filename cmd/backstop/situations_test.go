@@ -61,6 +61,24 @@ func TestSituations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mustBe are situations of which the table must have one at least, by the words that
+// their names begin with.
+var mustBe = []string{
+	"new cluster", "planned and acknowledged reset", "hibernated nightly", "deleted cluster in a versioned bucket", "deleted with the store elsewhere",
+	"copied store and the old tree", "snapshots-only archive", "replication target", "2-year ladder with the kops field absent", "HA suffixes",
+	"leader restarting hourly", "rolling update", "scale 3→1 by the owner", "scale 3→1 by accident", "spec rewritten today before the roll",
+	"cilium and events stores nearly empty", "shared store", "kops and backups in different buckets", "MinIO", "R2", "RGW", "Spaces",
+	"Object Lock with default retention", "writer clock slow", "writer clock fast", "our clock a day off", "cleanup during our listing", "upload in progress",
+}
+
+func TestSituationsAreAllThere(t *testing.T) {
+	for _, words := range mustBe {
+		if !slices.ContainsFunc(situations, func(s situation) bool { return strings.HasPrefix(s.name, words) }) {
+			t.Errorf("there is no situation %q", words)
+		}
+	}
 	if len(situations) < 50 {
 		t.Errorf("%d situations, want at least 50", len(situations))
 	}
