@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint cases update fuzz oracle bench demo clean
+.PHONY: build test unit real lint cases update situations fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -31,6 +31,9 @@ cases: ## the lifecycle cases of FILE, and how many passed
 
 update: ## rewrites every derived file
 	$(GO) test ./audit/report ./store ./rules ./rules/lint ./cmd/... -update
+
+situations: ## what is said of a cluster in every situation, by name
+	$(GO) test ./cmd/backstop -run Situations -v
 
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME

@@ -40,8 +40,12 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Was is the severity that the rule gave, where the owner's policy makes
 	// information of the finding.
-	Was   Severity `json:"was,omitempty"`
-	Store string   `json:"store"`
+	Was Severity `json:"was,omitempty"`
+	// acknowledged says that it was made information of because its event is
+	// known, and not because the rule is to be quiet.
+	acknowledged bool
+
+	Store string `json:"store"`
 	// Scope is "bucket" for what concerns the whole bucket and so stands in
 	// the report of each of its stores; else empty.
 	Scope string `json:"scope,omitempty"`

@@ -160,9 +160,9 @@ func (s Severity) verdict() Verdict {
 	return OK
 }
 
-// supersede turns findings that another rule explains into its evidence. One of
-// which the owner's policy made information explains nothing away that is worse:
-// what is ignored is that one rule.
+// supersede turns findings that another rule explains into its evidence. One that
+// is ignored explains nothing away that is worse: what is ignored is that one
+// rule. An event that is acknowledged is known with all that comes of it.
 func supersede(rules []Rule, found []Finding) []Finding {
 	gone := make([]bool, len(found))
 	for _, rule := range rules {
@@ -173,7 +173,7 @@ func supersede(rules []Rule, found []Finding) []Finding {
 				}
 				for j := range found {
 					if found[j].Rule != s.Rule || gone[j] || s.SameKey && found[j].Key != found[i].Key ||
-						found[i].Was != "" && found[j].Severity.Worse(found[i].Severity) {
+						found[i].Was != "" && !found[i].acknowledged && found[j].Severity.Worse(found[i].Severity) {
 						continue
 					}
 					gone[j] = true

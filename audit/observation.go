@@ -43,6 +43,9 @@ type Observation struct {
 	// ControlVersions holds the versions and delete markers below control/,
 	// newest first within a key. Unset where versioning was never on.
 	ControlVersions Fact[[]Version] `json:"control_versions"`
+	// Versions sums up the versions of all that is in the store. Unset where
+	// versioning was never on.
+	Versions Fact[Versions] `json:"versions"`
 
 	// Kops is what a kops state store says of this store. Unset where none was
 	// looked at; unseen where the cluster's spec could not be read.
@@ -68,6 +71,9 @@ type Kops struct {
 	// Cluster and Etcd are kops's names of the etcd cluster.
 	Cluster string `json:"cluster,omitempty"`
 	Etcd    string `json:"etcd,omitempty"`
+	// Deleted is when kops's documents of the cluster were deleted, where old
+	// versions show that they were; zero otherwise.
+	Deleted time.Time `json:"deleted,omitzero"`
 	// Elsewhere is where the cluster's etcd of this name keeps its backups, when
 	// that is not here.
 	Elsewhere string `json:"elsewhere,omitempty"`
@@ -119,9 +125,9 @@ type Store struct {
 	// Etcd is the etcd cluster's name, the last part of Prefix: main, events,
 	// cilium or leases under kops.
 	Etcd string `json:"etcd,omitempty"`
-	// NamedBy says who says that this store exists: "config" when a
-	// configuration file names it. Empty when it was found, or given on the
-	// command line.
+	// NamedBy says who says that this store exists: "configuration" when a
+	// configuration file names it, "kops" when a cluster's document does. Empty
+	// when nobody does: it was found, or given on the command line.
 	NamedBy string `json:"named_by,omitempty"`
 	// Endpoint is the S3 endpoint other than AWS's own, if one was given.
 	Endpoint string `json:"endpoint,omitempty"`
@@ -220,6 +226,31 @@ type Version struct {
 	Latest    bool   `json:"latest"`
 	Marker    bool   `json:"marker"` // a delete marker
 }
+
+// Versions sums up the versions and delete markers of a store.
+type Versions struct {
+	// Counted is how many were counted; More says that there are others.
+	Counted int  `json:"counted"`
+	More    bool `json:"more,omitempty"`
+	// Noncurrent counts the versions that another version or a delete marker
+	// hides, and NoncurrentBytes what they hold.
+	Noncurrent      int   `json:"noncurrent"`
+	NoncurrentBytes int64 `json:"noncurrent_bytes"`
+	// Rewritten are the objects of snapshots that were written more than once,
+	// the first RewrittenLimit of them.
+	Rewritten []Rewritten `json:"rewritten,omitempty"`
+}
+
+// A Rewritten is an object that was written more than once.
+type Rewritten struct {
+	Key string `json:"key"`
+	// Versions are those with content, the newest first, at most
+	// RewrittenLimit of them.
+	Versions []Version `json:"versions"`
+}
+
+// RewrittenLimit bounds Versions.Rewritten, and the versions of each.
+const RewrittenLimit = 20
 
 // A Document is an object that was read, or that is there but that nobody can
 // read as it is.

@@ -152,6 +152,9 @@ func (p Policy) Assuming(o *Observation, now time.Time) *Observation {
 				if why, not := o.Unseen(FactControlVersions); not && slices.Contains(cannotTell, why.Cause) {
 					assume(&changed.ControlVersions, Unset, nil)
 				}
+				if why, not := o.Unseen(FactVersions); not && slices.Contains(cannotTell, why.Cause) {
+					assume(&changed.Versions, Unset, Versions{})
+				}
 			}
 		}
 		o = &changed
@@ -222,11 +225,11 @@ func (p Policy) soften(found []Finding, o *Observation, now time.Time) []Finding
 		if f.Severity == Info || f.Severity == Unsure {
 			continue
 		}
-		why, ok := p.excused(f, o, now)
+		why, known, ok := p.excused(f, o, now)
 		if !ok {
 			continue
 		}
-		f.Was, f.Severity = f.Severity, Info
+		f.Was, f.Severity, f.acknowledged = f.Severity, Info, known
 		f.Message = why + ": " + f.Message
 		f.Do = nil // it is known; the rule's page has the rest
 		found[i] = f
@@ -234,22 +237,23 @@ func (p Policy) soften(found []Finding, o *Observation, now time.Time) []Finding
 	return found
 }
 
-// excused says why a finding is no more than information.
-func (p Policy) excused(f Finding, o *Observation, now time.Time) (why string, ok bool) {
+// excused says why a finding is no more than information; known says that its
+// event is acknowledged.
+func (p Policy) excused(f Finding, o *Observation, now time.Time) (why string, known, ok bool) {
 	if role := p.RoleOf(o); role != Live && ofNoConsequence(f.Rule) {
-		return "of no consequence in a store that is configured as " + string(role), true
+		return "of no consequence in a store that is configured as " + string(role), false, true
 	}
 	for _, a := range p.Acknowledged {
 		if a.Rule == f.Rule && a.Event == f.Event && a.Event != "" {
-			return "acknowledged (" + a.Reason + ")", true
+			return "acknowledged (" + a.Reason + ")", true, true
 		}
 	}
 	for _, i := range p.Ignore {
 		if i.Rule == f.Rule && now.Before(i.Until) {
-			return "ignored until " + Until(i.Until) + " (" + i.Reason + ")", true
+			return "ignored until " + Until(i.Until) + " (" + i.Reason + ")", false, true
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
 // Until writes the end of an exception: a date, where it is one.

@@ -230,6 +230,20 @@ func TestIgnoredExplainsNothingAway(t *testing.T) {
 	}
 }
 
+// An event that is acknowledged is known with all that comes of it.
+func TestAcknowledgedExplains(t *testing.T) {
+	found := Found(Critical, "why")
+	found.Event = "17"
+	greater := rule("a/greater", found)
+	greater.Supersedes = []Superseded{{Rule: "a/lesser"}}
+	p := DefaultPolicy()
+	p.Acknowledged = []Acknowledgement{{Rule: "a/greater", Event: "17", Reason: "planned"}}
+	r := judged(seen(), p, greater, rule("a/lesser", Found(Warning, "what")))
+	if got := severities(r); !slices.Equal(got, []string{"info a/greater critical"}) || len(r.Findings[0].Evidence) != 1 {
+		t.Errorf("%q, evidence %+v", got, r.Findings[0].Evidence)
+	}
+}
+
 func assuming(fact FactName, value string) Policy {
 	p := DefaultPolicy()
 	p.Assume = []Assumption{{Fact: fact, Value: value, Until: policyNoon.Add(Day), Reason: "console"}}

@@ -58,6 +58,7 @@ const (
 	FactLifecycle       FactName = "lifecycle"
 	FactRestoreMeta     FactName = "restore_meta"
 	FactControlVersions FactName = "control_versions"
+	FactVersions        FactName = "versions"
 	FactClock           FactName = "clock"
 	FactTags            FactName = "tags"
 	FactKops            FactName = "kops"
@@ -85,7 +86,7 @@ func (n FactName) IsNecessary() bool {
 
 // Facts are all facts, in the order in which reports name them.
 var Facts = append(Necessary[:len(Necessary):len(Necessary)],
-	FactControlVersions, FactRestoreMeta, FactTags, FactKops, FactClock,
+	FactControlVersions, FactVersions, FactRestoreMeta, FactTags, FactKops, FactClock,
 	FactObjectLock, FactPublicAccessBlock, FactPublicPolicy, FactEncryption, FactUploads)
 
 // Unseen gives why the named fact was not seen, and whether it was not.
@@ -114,6 +115,8 @@ func (o *Observation) Unseen(n FactName) (Why, bool) {
 		return unseen(o.RestoreMeta)
 	case FactControlVersions:
 		return unseen(o.ControlVersions)
+	case FactVersions:
+		return unseen(o.Versions)
 	case FactKops:
 		return unseen(o.Kops)
 	case FactClock:

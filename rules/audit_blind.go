@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func checkBlind(o *audit.Observation, _ audit.Policy, _ time.Time) []audit.Findi
 			continue
 		}
 		facts = append(facts, string(fact))
-		if why.Permission != "" {
+		if why.Permission != "" && !slices.Contains(permissions, why.Permission) {
 			permissions = append(permissions, why.Permission)
 		}
 		f = f.Because("%s: %s", fact, why)

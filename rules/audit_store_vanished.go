@@ -13,7 +13,7 @@ var auditStoreVanished = audit.Rule{
 	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactQueue, audit.FactKops},
 	Supersedes: []audit.Superseded{
 		{Rule: "control/reset-imminent"}, {Rule: "control/reset-armed"}, {Rule: "control/spec-missing"}, {Rule: "control/blocked"},
-		{Rule: "control/never-initialised"}, {Rule: "control/unseen"}, {Rule: "control/stray"},
+		{Rule: "control/unseen"}, {Rule: "control/stray"}, {Rule: "bucket/orphan-store"},
 	},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if o.Store.NamedBy == "" || !vanished(o) {

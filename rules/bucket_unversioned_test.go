@@ -7,9 +7,9 @@ import (
 )
 
 var bucketUnversionedSuite = suite{cases: cases{
-	"never enabled": {is: "speaks", seen: unversioned, want: []string{"warning: versioning of the bucket is never enabled: a control file that is deleted or overwritten is gone for good"}, says: []string{"Enable versioning"}},
+	"never enabled": {is: "speaks", seen: unversioned, want: []string{"warning: versioning of the bucket was never enabled: a control file that is deleted or overwritten is gone for good"}, says: []string{"Enable versioning"}},
 
-	"suspended counts as off": {is: "boundary", seen: suspended, want: []string{"warning: versioning of the bucket is suspended"}},
+	"suspended counts as off": {is: "boundary", seen: suspended, want: []string{"warning: versioning of the bucket is suspended: what was written since then is gone for good"}},
 
 	"enabled": {is: "silent"},
 

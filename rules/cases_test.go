@@ -33,6 +33,7 @@ var allCases = map[string]suite{
 	"snapshot/copied-store":         snapshotCopiedStoreSuite,
 	"snapshot/altered":              snapshotAlteredSuite,
 	"retention/writer-locked":       retentionWriterLockedSuite,
+	"retention/noncurrent-growth":   retentionNoncurrentGrowthSuite,
 	"retention/cleanup-ineffective": retentionCleanupIneffectiveSuite,
 	"retention/last-good-expiring":  retentionLastGoodExpiringSuite,
 	"lifecycle/cuts-ladder":         lifecycleCutsLadderSuite,

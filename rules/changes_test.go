@@ -32,6 +32,8 @@ func unseen(fact audit.FactName) func(o *audit.Observation) {
 			o.ControlVersions = denied[[]audit.Version]("s3:ListBucketVersions")
 		case audit.FactRestoreMeta:
 			o.RestoreMeta = denied[audit.Document]("s3:GetObject")
+		case audit.FactVersions:
+			o.Versions = denied[audit.Versions]("s3:ListBucketVersions")
 		case audit.FactTags:
 			o.Created.Value.Tags = denied[map[string]string]("s3:GetObjectTagging")
 		case audit.FactKops:
@@ -152,7 +154,7 @@ func hidden(path string, at time.Time) []audit.Version {
 
 func unversioned(o *audit.Observation) {
 	o.Bucket.Versioning = audit.None[string]()
-	o.ControlVersions = audit.None[[]audit.Version]()
+	o.ControlVersions, o.Versions = audit.None[[]audit.Version](), audit.None[audit.Versions]()
 	o.Created.Value.VersionID, o.Spec.Value.VersionID = "", ""
 }
 

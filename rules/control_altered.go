@@ -18,10 +18,10 @@ var controlAltered = audit.Rule{
 	ID:         "control/altered",
 	Title:      "etcd-cluster-created was written again, which etcd-manager never does",
 	Severities: []audit.Severity{audit.Warning, audit.Info},
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactControlVersions},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactControlVersions, audit.FactKops},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
-		if !o.Created.IsSet() || o.Created.Value.Unreadable != "" {
-			return nil
+		if presence(o.Created) != etcdmanager.Present {
+			return nil // control/blocked speaks of one that is empty, or that nobody can read
 		}
 		key := o.Store.Key(etcdmanager.CreatedPath)
 		written := o.Created.Value.LastModified
@@ -32,7 +32,7 @@ var controlAltered = audit.Rule{
 			observed = plural(versions, "version")
 		case ok && written.Sub(born).Abs() > alteredAfter && o.Listing.Seen() && !o.Listing.Value.Copied():
 			observed = "it says " + stamp(born) + " and was written " + stamp(written)
-		case !ok && len(o.Created.Value.Body) > 0:
+		case !ok:
 			observed = "its content is not one that etcd-manager writes"
 		default:
 			return nil
@@ -50,11 +50,12 @@ var controlAltered = audit.Rule{
 	},
 }
 
-// contentVersions counts the versions of a key that are not delete markers.
+// contentVersions counts the versions of a key that are not delete markers, nor
+// of an earlier cluster of the same name.
 func contentVersions(o *audit.Observation, key string) int {
 	n := 0
 	for _, v := range o.ControlVersions.Value {
-		if v.Key == key && !v.Marker {
+		if v.Key == key && !v.Marker && !ofNamesake(o, v.LastModified) {
 			n++
 		}
 	}

@@ -48,6 +48,10 @@ var controlAlteredSuite = suite{ages: true,
 			o.ControlVersions = audit.Is([]audit.Version{version(o.Created.Value, "v1", true), {Object: audit.Object{Key: o.Created.Value.Key}, Marker: true}})
 		}},
 
+		"one version of a deleted namesake":       {is: "silent", seen: all(bornAtTime(noon.Add(-time.Hour)), twoVersions, kopsCreated(noon.Add(-2*time.Hour)))},
+		"kops created the cluster with the first": {is: "boundary", seen: all(bornAtTime(noon.Add(-time.Hour)), twoVersions, kopsCreated(birth)), want: []string{"warning: " + again}},
+		"and a second later":                      {is: "boundary", seen: all(bornAtTime(noon.Add(-time.Hour)), twoVersions, kopsCreated(birth.Add(time.Second)))},
+
 		"nothing is wrong": {is: "silent"},
 		"the spec has many versions": {is: "silent", seen: func(o *audit.Observation) {
 			o.ControlVersions.Value = append(o.ControlVersions.Value, old(etcdmanager.SpecPath, "v0", birth), old(etcdmanager.SpecPath, "v00", birth))
@@ -55,9 +59,11 @@ var controlAlteredSuite = suite{ages: true,
 		"a copied store has times of a copy": {is: "silent", seen: all(rewritten(time.Hour), snapshotsAre(storedLate(30*audit.Day, 28*audit.Day), storedLate(14*audit.Day, 12*audit.Day)))},
 		"created is missing":                 {is: "silent", seen: loseCreated},
 		"created is empty":                   {is: "silent", seen: createdIs("", noon)},
+		"and there was one with content":     {is: "silent", seen: all(createdIs("", noon), twoVersions)},
 		"created is archived":                {is: "silent", seen: all(rewritten(time.Hour), archiveCreated)},
 		"the bucket keeps no old versions":   {is: "silent", seen: unversioned},
 
+		"what kops says was not":                               {is: "blind", seen: all(bornAtTime(noon.Add(-time.Hour)), twoVersions, unseen(audit.FactKops)), want: []string{"warning: " + again}},
 		"created was not seen":                                 {is: "blind", seen: all(twoVersions, unseen(audit.FactCreated))},
 		"the versions were not, and the times agree":           {is: "blind", seen: unseen(audit.FactControlVersions)},
 		"the versions were not, and the times differ":          {is: "blind", seen: all(rewritten(time.Hour), unseen(audit.FactControlVersions)), want: []string{"warning: " + again}},

@@ -11,8 +11,11 @@ var controlNeverInitialised = audit.Rule{
 	ID:         "control/never-initialised",
 	Title:      "no cluster has been created in this store yet",
 	Severities: []audit.Severity{audit.Warning, audit.Info},
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops, audit.FactQueue},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
+		if o.Store.NamedBy != "" && vanished(o) || deletedCluster(o) {
+			return nil // audit/store-vanished and bucket/orphan-store speak
+		}
 		switch stateOf(o, p, now) {
 		case etcdmanager.Bootstrapping:
 			return []audit.Finding{audit.Found(audit.Info,

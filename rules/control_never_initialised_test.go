@@ -43,6 +43,8 @@ var controlNeverInitialisedSuite = suite{ages: true, cases: cases{
 	"S3's clock is 30 s before us": {is: "boundary", seen: conceived(-30 * time.Second), want: []string{"info: a first cluster is forming"}, never: []string{"-30s"}},
 
 	"nothing is wrong":                 {is: "silent"},
+	"the configuration names it":       {is: "silent", seen: vanishedStore},
+	"it was deleted with its cluster":  {is: "silent", seen: all(deletedIn(noon.Add(-time.Hour)), nothingLeft)},
 	"an old cluster's spec is old":     {is: "silent", seen: all(conceived(time.Hour+time.Second), kopsCreated(birth))},
 	"a reset is about to come":         {is: "silent", seen: loseCreated},
 	"armed":                            {is: "silent", seen: loseBoth},

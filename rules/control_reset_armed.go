@@ -12,7 +12,7 @@ var controlResetArmed = audit.Rule{
 	ID:         "control/reset-armed",
 	Title:      "backups have stopped, and the next write of the spec resets the cluster",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactControlVersions, audit.FactKops, audit.FactQueue},
 	Supersedes: []audit.Superseded{{Rule: "snapshot/late"}, {Rule: "snapshot/stale"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if stateOf(o, p, now) != etcdmanager.Armed {
@@ -45,6 +45,10 @@ var controlResetArmed = audit.Rule{
 // beyond the daily retention (pkg/backupcontroller/cleanup.go).
 func costOfReset(o *audit.Observation, now time.Time) string {
 	_, at, age, ok := newest(o, now)
+	since := "armed since about " + stamp(at)
+	if hidden := createdHidden(o); hidden.After(at) {
+		since = "armed since " + stamp(hidden)
+	}
 	daily, whose := 90*audit.Day, "90 days under kops"
 	if k := o.Kops.Value; o.Kops.IsSet() && k.Known && k.Daily > 0 {
 		daily, whose = k.Daily, span(k.Daily)+", as kops configures it"
@@ -55,11 +59,22 @@ func costOfReset(o *audit.Observation, now time.Time) string {
 	case !ok:
 		return "a reset now would lose everything: there is no complete snapshot to restore"
 	case age > daily:
-		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which would delete every good snapshot that is older than the daily retention (" + whose + ")"
+		return since + ": the first backup after a reset runs the cleanup, which would delete every good snapshot that is older than the daily retention (" + whose + ")"
 	case age > 7*audit.Day:
-		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which keeps the earliest snapshot of each day, so that up to 24 h before the last backup would be lost besides"
+		return since + ": the first backup after a reset runs the cleanup, which keeps the earliest snapshot of each day, so that up to 24 h before the last backup would be lost besides"
 	case age > time.Hour:
-		return "armed since about " + stamp(at) + ": the first backup after a reset runs the cleanup, which keeps the earliest snapshot of each hour, so that up to 45 min before the last backup would be lost besides"
+		return since + ": the first backup after a reset runs the cleanup, which keeps the earliest snapshot of each hour, so that up to 45 min before the last backup would be lost besides"
 	}
 	return "the last backup was taken " + stamp(at)
+}
+
+// createdHidden is when the delete marker over etcd-cluster-created was made; zero
+// where none is seen.
+func createdHidden(o *audit.Observation) time.Time {
+	for _, v := range o.ControlVersions.Value {
+		if v.Key == o.Store.Key(etcdmanager.CreatedPath) && v.Latest && v.Marker {
+			return v.LastModified
+		}
+	}
+	return time.Time{}
 }

@@ -28,6 +28,10 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 		seen: all(loseBoth, noSnapshots, versionsAre(append(hidden(etcdmanager.CreatedPath, noon.Truncate(audit.Day)), hidden(etcdmanager.SpecPath, noon.Truncate(audit.Day))...)...)),
 		want: []string{"critical: etcd-cluster-spec is missing too"},
 		says: []string{"control/etcd-cluster-created is hidden by delete marker", "control/etcd-cluster-spec is hidden by delete marker", "a lifecycle rule did it", "Do NOT only remove the delete marker", "no complete snapshot to restore"}},
+	"created was deleted a day after the last backup": {is: "speaks", seen: all(newestAt(2*audit.Day), loseBoth, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-audit.Day))...)),
+		want: []string{"critical: takes no backups"}, says: []string{"armed since 2026-11-29 12:00:00Z: "}, never: []string{"armed since about"}},
+	"created was deleted before the last backup, by other clocks": {is: "speaks", seen: all(newestAt(2*time.Hour), loseBoth, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-3*time.Hour))...)),
+		want: []string{"critical: takes no backups"}, says: []string{"armed since about 2026-11-30 10:00:00Z: "}},
 	"the snapshots are two weeks old": {is: "speaks", seen: all(newestAt(14*audit.Day), loseBoth),
 		want: []string{"critical: takes no backups"}, says: []string{"armed since about 2026-11-16 12:00:00Z"}},
 
@@ -49,6 +53,7 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 	"created is missing alone":          {is: "silent", seen: loseCreated},
 	"spec is missing alone":             {is: "silent", seen: loseSpec},
 	"nothing was ever here":             {is: "silent", seen: all(loseBoth, noTrace)},
+	"it was deleted with its cluster":   {is: "silent", seen: all(deletedIn(noon.Add(-time.Hour)), nothingLeft, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-time.Hour))...))},
 	"created is empty, spec missing":    {is: "silent", seen: all(loseSpec, createdIs("", birth))},
 	"created is archived, spec missing": {is: "silent", seen: all(loseSpec, archiveCreated)},
 

@@ -65,7 +65,7 @@ func withTraces(f audit.Finding, o *audit.Observation) audit.Finding {
 // whoHid guesses from its time who made a delete marker. S3 dates what lifecycle
 // does to midnight UTC.
 func whoHid(t time.Time) string {
-	if t.UTC().Truncate(audit.Day).Equal(t.UTC()) {
+	if atMidnight(t) {
 		return "midnight UTC exactly: a lifecycle rule did it"
 	}
 	return "not at midnight UTC: a person or a program did it, or a provider's lifecycle with times of its own"

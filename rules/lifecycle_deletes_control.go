@@ -35,7 +35,7 @@ var lifecycleDeletesControl = audit.Rule{
 		case ahead > p.HorizonCritical:
 			severity = audit.Warning
 		}
-		f := audit.Found(severity, "%s. %s", foretold(first, now), outcome(o, created, spec, hasCreated, hasSpec)).
+		f := audit.Found(severity, "%s%s. %s", foretold(first, now), doubt(first), outcome(o, created, spec, hasCreated, hasSpec)).
 			About(o.Store.Key(first.path)).
 			Saw(first.String(), "no enabled rule that matches a control file").
 			Todo("Do NOT run kops update cluster --yes or terraform apply once a control file is gone.",
@@ -74,10 +74,7 @@ func (d death) String() string {
 	if d.told {
 		s += " (as S3's x-amz-expiration header says; the rules themselves were not seen)"
 	}
-	if d.unsure != "" {
-		s += " (assuming the worse: " + d.unsure + ")"
-	}
-	return s
+	return s + doubt(d)
 }
 
 // foretold says what happens first, and when.
@@ -91,6 +88,14 @@ func foretold(d death, now time.Time) string {
 		return fmt.Sprintf("lifecycle rule %q is due since %s to %s %s, and may do so at any moment", d.rule, stamp(d.at), verb, name)
 	}
 	return fmt.Sprintf("lifecycle rule %q will %s %s on %s, in %s", d.rule, verb, name, stamp(d.at), span(d.at.Sub(now)))
+}
+
+// doubt says in the sentence itself what was not known and read in the harmful way.
+func doubt(d death) string {
+	if d.unsure == "" {
+		return ""
+	}
+	return " (assuming the worse: " + d.unsure + ")"
 }
 
 // outcome says which state the deletions lead to, and what follows.

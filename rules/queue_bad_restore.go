@@ -12,7 +12,7 @@ var queueBadRestore = audit.Rule{
 	ID:         "queue/bad-restore",
 	Title:      "a queued restore names a backup that cannot be restored",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactQueue, audit.FactListing, audit.FactRestoreMeta},
+	Needs:      []audit.FactName{audit.FactQueue, audit.FactListing, audit.FactRestoreMeta, audit.FactSpec},
 	Supersedes: []audit.Superseded{{Rule: "queue/pending-restore", SameKey: true}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if !o.Listing.IsSet() {
@@ -46,6 +46,21 @@ var queueBadRestore = audit.Rule{
 	},
 }
 
+// versionFault says why a backup of this version of etcd cannot be restored. That
+// kops has no programs for it counts only where the spec asks for another minor
+// version: what the cluster runs on is there now.
+func versionFault(o *audit.Observation, version string) string {
+	if _, why, ok := etcdmanager.Restorable(version); !ok {
+		return "it was taken by etcd " + orNone(version) + ": " + why
+	}
+	if same, known := specFamily(o, version); known && !same {
+		if why := unrestorable(version); why != "" {
+			return "it was taken by etcd " + version + ": " + why
+		}
+	}
+	return ""
+}
+
 // targetFault says why a backup cannot be restored; empty when nothing speaks
 // against it. etcd-manager looks for it directly below the store's root, and
 // needs both halves.
@@ -69,10 +84,7 @@ func targetFault(o *audit.Observation, name string, metaRead bool) string {
 		if err != nil {
 			return "its meta file does not parse (" + err.Error() + ")"
 		}
-		if _, why, ok := etcdmanager.Restorable(meta.EtcdVersion); !ok {
-			return "it was taken by etcd " + meta.EtcdVersion + ": " + why
-		}
-		return ""
+		return versionFault(o, meta.EtcdVersion)
 	}
 	return "there is no such backup in the store"
 }

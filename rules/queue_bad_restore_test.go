@@ -22,7 +22,7 @@ func restoreOf(meta string) func(o *audit.Observation) {
 	}
 }
 
-var queueBadRestoreSuite = suite{cases: cases{
+var queueBadRestoreSuite = suite{limits: []limit{countLimit("oldestMounted", &oldestMounted), countLimit("newestMounted", &newestMounted)}, cases: cases{
 	"no such backup": {is: "speaks", seen: queued("2026-11-30T11:55:00Z-000099", time.Hour),
 		want: []string{`critical: the queued restore of "2026-11-30T11:55:00Z-000099" cannot succeed: there is no such backup in the store`},
 		says: []string{"BEFORE it looks for the backup", "does so again every 10 to 20 s", "do NOT roll the control plane", "delete-command 2026-11-30T11:55:00Z-000099", "data-trashcan", "_command.json"}},
@@ -48,7 +48,11 @@ var queueBadRestoreSuite = suite{cases: cases{
 	"exactly as many":                                           {is: "boundary", seen: all(restoreOf(`{"etcdVersion":"3.5.30"}`), eachSnapshot(func(s *audit.Snapshot) { s.Data.Size = 256 }))},
 	"an archive that is read at once":                           {is: "boundary", seen: all(restoreOf(`{"etcdVersion":"3.5.30"}`), eachSnapshot(func(s *audit.Snapshot) { s.Data.StorageClass = "GLACIER_IR" }))},
 	"a bad restore has no time of grace":                        {is: "boundary", seen: queued("a", 0), want: []string{"critical: cannot succeed"}},
-	"the oldest etcd 3 can be restored":                         {is: "boundary", seen: restoreOf(`{"etcdVersion":"3.0.0"}`)},
+	"the oldest etcd 3 has no programs under kops":              {is: "boundary", seen: restoreOf(`{"etcdVersion":"3.0.0"}`), want: []string{"critical: it was taken by etcd 3.0.0: etcd-manager restores it with etcd 3.1.12, and kops gives it the programs of 3.5 to 3.7 alone"}},
+	"etcd 3.4 has none either":                                  {is: "boundary", seen: restoreOf(`{"etcdVersion":"3.4.13"}`), want: []string{"critical: kops gives it the programs of 3.5 to 3.7 alone"}},
+	"nor has one that is to come":                               {is: "boundary", seen: restoreOf(`{"etcdVersion":"3.8.0"}`), want: []string{"critical: kops gives it the programs of 3.5 to 3.7 alone"}},
+	"what the spec asks for is there now":                       {is: "boundary", seen: all(restoreOf(`{"etcdVersion":"3.4.13"}`), specIs(spec(3, "3.4.3"), birth))},
+	"another minor version that kops has":                       {is: "boundary", seen: restoreOf(`{"etcdVersion":"3.7.0"}`)},
 	"etcd 4 cannot":                                             {is: "boundary", seen: restoreOf(`{"etcdVersion":"4.0.0"}`), want: []string{"critical: etcd-manager restores etcd 3"}},
 	"the meta is that of the first command's, not the second's": {is: "boundary", seen: all(queued(earlier, time.Hour), restoreOf(`{"etcdVersion":"2.2.1"}`), queued(newestName, 0)), want: []string{`critical: the queued restore of "` + earlier + `"`}},
 	"a name must be the whole name":                             {is: "boundary", seen: queued("2026-11-30T11:55:00Z", time.Hour), want: []string{"critical: there is no such backup"}},
@@ -58,8 +62,10 @@ var queueBadRestoreSuite = suite{cases: cases{
 	"a command that does not parse": {is: "silent", seen: queuedBody("{", noon)},
 	"a command that asks for none":  {is: "silent", seen: queuedBody("{}", noon)},
 
-	"the snapshots were not seen": {is: "blind", seen: all(queued("a", time.Hour), unseen(audit.FactListing))},
-	"the queue was not seen":      {is: "blind", seen: unseen(audit.FactQueue)},
+	"the spec was not seen, and etcd 3.4 may be there": {is: "blind", seen: all(restoreOf(`{"etcdVersion":"3.4.13"}`), unseen(audit.FactSpec))},
+	"the spec was not seen, and it is etcd 2":          {is: "blind", seen: all(restoreOf(`{"etcdVersion":"2.2.1"}`), unseen(audit.FactSpec)), want: []string{"critical: does not support etcd v2"}},
+	"the snapshots were not seen":                      {is: "blind", seen: all(queued("a", time.Hour), unseen(audit.FactListing))},
+	"the queue was not seen":                           {is: "blind", seen: unseen(audit.FactQueue)},
 	"the command was not seen": {is: "blind", seen: func(o *audit.Observation) {
 		o.Queue = audit.Is([]audit.Command{{Body: denied[audit.Document]("s3:GetObject")}})
 	}},

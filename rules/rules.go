@@ -47,6 +47,7 @@ var looking = []audit.Rule{
 	retentionLastGoodExpiring,
 	retentionCleanupIneffective,
 	retentionWriterLocked,
+	retentionNoncurrentGrowth,
 	lifecycleDeletesControl,
 	lifecycleArchivesControl,
 	lifecycleCutsLadder,

@@ -152,6 +152,7 @@ func healthy() *audit.Observation {
 	o.Created = audit.Is(file(s.Key(etcdmanager.CreatedPath), string(etcdmanager.FormatCreated(birth)), birth))
 	o.Spec = audit.Is(file(s.Key(etcdmanager.SpecPath), spec(3, "3.5.30"), birth))
 	o.ControlVersions = audit.Is([]audit.Version{version(o.Created.Value, "v-created", true), version(o.Spec.Value, "v-spec", true)})
+	o.Versions = audit.Is(audit.Versions{Counted: 2})
 	l := audit.Listing{Control: []audit.Object{o.Created.Value.Object, o.Spec.Value.Object}}
 	for age := 95 * time.Minute; age > 0; age -= 15 * time.Minute {
 		l.Snapshots = append(l.Snapshots, snapshot(s, noon.Add(-age), 50_000))

@@ -1,10 +1,14 @@
 package rules
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/recovery"
 	"backstop/store/etcdmanager"
 )
 
@@ -20,12 +24,16 @@ var snapshotAltered = audit.Rule{
 	ID:         "snapshot/altered",
 	Title:      "a snapshot was written again, or its meta file belongs to another",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactNewestMeta, audit.FactRestoreMeta},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactNewestMeta, audit.FactRestoreMeta, audit.FactVersions, audit.FactEncryption},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		var found []audit.Finding
+		replaced, equal := rewrittenObjects(o, p)
+		for _, r := range replaced {
+			found = append(found, overwritten(o, r))
+		}
 		// What copies a store to a replica or an archive may be late with any
 		// object.
-		if late := writtenAgain(o.Listing.Value.Snapshots); len(late) > 0 && p.RoleOf(o) == audit.Live {
+		if late := except(writtenAgain(o.Listing.Value.Snapshots), append(replaced, equal...)); len(late) > 0 && p.RoleOf(o) == audit.Live {
 			var names []string
 			for _, s := range late {
 				names = append(names, s.Name)
@@ -40,12 +48,69 @@ var snapshotAltered = audit.Rule{
 					"If you copied it over itself, as to thaw it or to encrypt it anew, nothing is wrong: ignore this rule for this store until the snapshot is gone."))
 		}
 		for _, doc := range []audit.Fact[audit.Document]{o.NewestMeta, o.RestoreMeta} {
-			if f, ok := foreignMeta(o, doc); ok && (len(found) == 0 || found[len(found)-1].Key != f.Key) {
+			f, ok := foreignMeta(o, doc)
+			if ok && !slices.ContainsFunc(found, func(g audit.Finding) bool { return g.Key == f.Key }) {
 				found = append(found, f)
 			}
 		}
 		return found
 	},
+}
+
+// A retried upload leaves versions of one content, written within retriedWithin.
+var retriedWithin = audit.UploadTime
+
+// rewrittenObjects divides the objects that have several versions into those of
+// which the content was replaced, and those that were written again as they were.
+func rewrittenObjects(o *audit.Observation, p audit.Policy) (replaced, equal []audit.Rewritten) {
+	digests := p.RoleOf(o) == audit.Live && o.Bucket.Encryption.Seen() && !strings.HasPrefix(o.Bucket.Encryption.Value, "aws:kms")
+	for _, r := range o.Versions.Value.Rewritten {
+		same, differs := true, false
+		for i, v := range r.Versions[1:] {
+			newer := r.Versions[i]
+			same = same && v.Size == newer.Size && v.ETag == newer.ETag && v.ETag != ""
+			differs = differs || v.Size != newer.Size || digests && otherDigest(newer, v)
+		}
+		switch {
+		case differs:
+			replaced = append(replaced, r)
+		case same:
+			equal = append(equal, r)
+		}
+	}
+	return replaced, equal
+}
+
+// otherDigest reports whether the ETags of two versions of one size show that
+// their content differs. They are digests of the content only where an object was
+// uploaded in one piece and is not encrypted with a key of KMS.
+func otherDigest(newer, older audit.Version) bool {
+	md5 := func(v audit.Version) bool { return v.ETag != "" && !strings.Contains(v.ETag, "-") }
+	return md5(newer) && md5(older) && newer.ETag != older.ETag && newer.LastModified.Sub(older.LastModified) > retriedWithin
+}
+
+func overwritten(o *audit.Observation, r audit.Rewritten) audit.Finding {
+	last, first := r.Versions[0], r.Versions[len(r.Versions)-1]
+	name := strings.TrimPrefix(r.Key, o.Store.Key(""))
+	f := audit.Found(audit.Critical,
+		"%s was overwritten at %s with another content: it has %s, the first of %s. etcd-manager writes a snapshot once", name, stamp(last.LastModified), plural(len(r.Versions), "version"), stamp(first.LastModified)).
+		About(r.Key).
+		Saw(fmt.Sprintf("%d bytes now, %d bytes at first", last.Size, first.Size), "one version, or versions of one content").
+		Todo("Do NOT restore it before you know what it holds. The first version is what etcd-manager wrote: aws s3api get-object --bucket "+o.Store.Bucket+" --key "+recovery.Quote(r.Key)+" --version-id "+recovery.Quote(first.VersionID)+" first.gz",
+			"Compare the two with `etcdutl snapshot status`, and find out who wrote the second: CloudTrail's data events. Somebody who can overwrite snapshots can replace them.",
+			"If two clusters write to this store, each overwrites the other's: see control/shared-store.")
+	f.VersionID = last.VersionID
+	return f
+}
+
+// except leaves out the snapshots of which an object is among those that were
+// rewritten: their versions say more than their dates.
+func except(late []audit.Snapshot, known []audit.Rewritten) []audit.Snapshot {
+	return slices.DeleteFunc(late, func(s audit.Snapshot) bool {
+		return slices.ContainsFunc(known, func(r audit.Rewritten) bool {
+			return s.Data != nil && s.Data.Key == r.Key || s.Meta != nil && s.Meta.Key == r.Key
+		})
+	})
 }
 
 // writtenAgain gives the snapshots of which an object is late for its name though

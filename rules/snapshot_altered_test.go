@@ -47,7 +47,71 @@ func restoring(off int64) func(o *audit.Observation) {
 	}
 }
 
-var snapshotAlteredSuite = suite{limits: []limit{timeLimit("alteredLate", &alteredLate), timeLimit("sameClock", &sameClock)}, cases: cases{
+// A rewrite is one version of an object: how long ago it was written, its size,
+// and its ETag.
+type rewrite struct {
+	ago  time.Duration
+	size int64
+	etag string
+}
+
+// versionsOfData lets the data of a snapshot of ten days have these versions, the
+// newest first.
+func versionsOfData(list ...rewrite) func(o *audit.Observation) {
+	return func(o *audit.Observation) {
+		s := dataLate(10*audit.Day, 0)
+		s.Data.LastModified = noon.Add(-list[0].ago)
+		among(s)(o)
+		r := audit.Rewritten{Key: s.Data.Key}
+		for i, v := range list {
+			r.Versions = append(r.Versions, audit.Version{VersionID: fmt.Sprintf("v%d", len(list)-i), Latest: i == 0,
+				Object: audit.Object{Key: s.Data.Key, Size: v.size, ETag: v.etag, LastModified: noon.Add(-v.ago)}})
+		}
+		o.Versions.Value.Rewritten = append(o.Versions.Value.Rewritten, r)
+	}
+}
+
+func encryptedBy(algorithm string) func(o *audit.Observation) {
+	return func(o *audit.Observation) { o.Bucket.Encryption = audit.Is(algorithm) }
+}
+
+// Two versions of other contents, and of one.
+var (
+	otherSize   = versionsOfData(rewrite{9 * audit.Day, 40_000, "b"}, rewrite{10 * audit.Day, 50_000, "a"})
+	otherDigits = versionsOfData(rewrite{9 * audit.Day, 50_000, "b"}, rewrite{10 * audit.Day, 50_000, "a"})
+	oneContent  = versionsOfData(rewrite{9 * audit.Day, 50_000, "a"}, rewrite{10 * audit.Day, 50_000, "a"})
+)
+
+func asReplica(p *audit.Policy) { p.Role = audit.Replica }
+
+var snapshotAlteredSuite = suite{limits: []limit{timeLimit("alteredLate", &alteredLate), timeLimit("sameClock", &sameClock), timeLimit("retriedWithin", &retriedWithin)}, cases: cases{
+	"it has two versions of other sizes": {is: "speaks", seen: otherSize,
+		want: []string{"critical: 2026-11-20T12:00:00Z-000001/etcd.backup.gz was overwritten at 2026-11-21 12:00:00Z with another content: it has 2 versions, the first of 2026-11-20 12:00:00Z"},
+		says: []string{"40000 bytes now, 50000 bytes at first", "--version-id v1", "control/shared-store"}},
+	"it has two versions of other digests": {is: "speaks", seen: otherDigits, want: []string{"critical: was overwritten at 2026-11-21 12:00:00Z"}},
+	"one of three differs": {is: "speaks", seen: versionsOfData(rewrite{8 * audit.Day, 50_000, "a"}, rewrite{9 * audit.Day, 40_000, "b"}, rewrite{10 * audit.Day, 50_000, "a"}),
+		want: []string{"critical: it has 3 versions"}},
+	"two objects have": {is: "speaks", seen: all(otherSize, func(o *audit.Observation) {
+		r := o.Versions.Value.Rewritten[0]
+		r.Key = o.Listing.Value.Snapshots[0].Data.Key
+		o.Versions.Value.Rewritten = append(o.Versions.Value.Rewritten, r)
+	}), want: []string{"critical: 2026-11-20T12:00:00Z-000001/etcd.backup.gz was overwritten", "critical: 2026-10-21T12:00:00Z-000001/etcd.backup.gz was overwritten"}},
+	"in a replica, of another size": {is: "speaks", seen: otherSize, policy: asReplica, want: []string{"critical: was overwritten"}},
+
+	"written again as it was":             {is: "silent", seen: oneContent},
+	"in a replica, of another digest":     {is: "silent", seen: otherDigits, policy: asReplica},
+	"under a key of KMS digests are none": {is: "boundary", seen: all(otherDigits, encryptedBy("aws:kms:dsse")), want: []string{"critical: was written again"}},
+	"sizes are sizes there too":           {is: "boundary", seen: all(otherSize, encryptedBy("aws:kms")), want: []string{"critical: was overwritten"}},
+	"a copy in parts has another digest":  {is: "boundary", seen: versionsOfData(rewrite{9 * audit.Day, 50_000, "b-2"}, rewrite{10 * audit.Day, 50_000, "a"}), want: []string{"critical: was written again"}},
+	"a digest that is not told":           {is: "boundary", seen: versionsOfData(rewrite{9 * audit.Day, 50_000, ""}, rewrite{10 * audit.Day, 50_000, "a"}), want: []string{"critical: was written again"}},
+	"an upload that is tried again": {is: "boundary", seen: versionsOfData(
+		rewrite{10*audit.Day - 10*time.Minute, 50_000, "b"}, rewrite{10 * audit.Day, 50_000, "a"})},
+	"and a second later": {is: "boundary", seen: versionsOfData(
+		rewrite{10*audit.Day - 10*time.Minute - time.Second, 50_000, "b"}, rewrite{10 * audit.Day, 50_000, "a"}), want: []string{"critical: was overwritten"}},
+	"the versions were not seen":                        {is: "blind", seen: all(otherSize, unseen(audit.FactVersions)), want: []string{"critical: was written again"}},
+	"default encryption was not seen":                   {is: "blind", seen: all(otherDigits, unseen(audit.FactEncryption)), want: []string{"critical: was written again"}},
+	"default encryption was not seen, and sizes differ": {is: "blind", seen: all(otherSize, unseen(audit.FactEncryption)), want: []string{"critical: was overwritten"}},
+
 	"the data was written again": {is: "speaks", seen: among(dataLate(30*audit.Day, 20*audit.Day)),
 		want: []string{"critical: 2026-10-31T12:00:00Z-000001 was written again at 2026-11-20 12:00:00Z, 20d after the time in the name; those before and after it were not"},
 		says: []string{"Do NOT restore it", "CloudTrail", "copied it over itself"}},

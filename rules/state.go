@@ -66,6 +66,9 @@ func presence(f audit.Fact[audit.Document]) etcdmanager.Presence {
 // cluster elsewhere that has snapshots, or a cluster that kops has had for longer
 // than a first formation takes.
 func evidence(o *audit.Observation, now time.Time) etcdmanager.Evidence {
+	if deletedCluster(o) {
+		return etcdmanager.EvidenceNone
+	}
 	for _, s := range o.Listing.Value.Snapshots {
 		if !ofNamesake(o, s.Taken) || !ofNamesake(o, s.Stored()) {
 			return etcdmanager.EvidenceFound
@@ -115,6 +118,35 @@ func isOldInKops(o *audit.Observation, now time.Time) bool {
 func orphaned(o *audit.Observation) bool {
 	return o.Kops.IsSet() && !o.Kops.Value.ClusterKnown
 }
+
+// deletedCluster reports whether the store is what is left of a cluster that was
+// deleted with it: kops lists it no more, nothing of the store is there but old
+// versions, and it was no lifecycle rule that hid them, which on AWS does so at
+// midnight. Such a store cannot be reset: there is no cluster, and nobody who would
+// write a spec.
+func deletedCluster(o *audit.Observation) bool {
+	ruled := o.Store.Endpoint != "" && o.Bucket.Lifecycle.State != audit.Unset
+	if !orphaned(o) || !vanished(o) || ruled {
+		return false
+	}
+	if at := o.Kops.Value.Deleted; !at.IsZero() {
+		return !atMidnight(at)
+	}
+	hidden := false
+	for _, v := range o.ControlVersions.Value {
+		if v.Marker && v.Latest {
+			hidden = true
+			if atMidnight(v.LastModified) {
+				return false
+			}
+		}
+	}
+	return hidden
+}
+
+// atMidnight reports whether a time is exactly a midnight in UTC, as S3's
+// lifecycle dates what it does.
+func atMidnight(t time.Time) bool { return t.Truncate(audit.Day).Equal(t) }
 
 // isTrace reports whether a version of a control file was left by an earlier
 // cluster. A spec less than an hour old is left out, be it overwritten or

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"backstop/audit"
 	"backstop/store/etcdmanager"
@@ -32,6 +33,15 @@ func Discover(ctx context.Context, b Bucket, prefix string, concurrency int) ([]
 type discovery struct {
 	roots []string // of backup stores
 	specs []string // keys of what may be documents of kops clusters, in order
+	// deleted are the clusters whose documents were deleted. They are looked for
+	// only where no store was found.
+	deleted []deletion
+}
+
+// A deletion is a cluster of which kops has no documents any more.
+type deletion struct {
+	folder string // where they were
+	at     time.Time
 }
 
 // discover lists what is below prefix, in parts and at most as many of them at a
@@ -41,10 +51,12 @@ func discover(ctx context.Context, b Bucket, prefix string, at pool) (discovery,
 	if err != nil {
 		return discovery{}, err
 	}
+	d := discovery{specs: seen.specs}
 	if len(seen.roots) == 0 {
-		at.do(func() { discoverDeleted(ctx, b, prefix, seen.roots) })
+		at.do(func() { d.deleted = discoverDeleted(ctx, b, prefix, seen.roots) })
 	}
-	return discovery{roots: outermost(seen.roots), specs: seen.specs}, nil
+	d.roots = outermost(seen.roots)
+	return d, nil
 }
 
 // keysSeen is what a part of a listing has shown.
@@ -85,20 +97,59 @@ func dirPrefix(at string) string {
 }
 
 // discoverDeleted finds stores of which nothing is left but old versions and
-// delete markers. That it may not look is no error: the caller says that no
-// store was found, and a store whose root is given is observed in any case.
-func discoverDeleted(ctx context.Context, b Bucket, prefix string, roots map[string]root) {
+// delete markers, and what was deleted of kops's documents. That it may not look
+// is no error: the caller says that no store was found, and a store whose root is
+// given is observed in any case.
+func discoverDeleted(ctx context.Context, b Bucket, prefix string, roots map[string]root) []deletion {
 	if v, err := b.Versioning(ctx); err != nil || v.Status == "" {
-		return
+		return nil
 	}
+	var keys deletedKeys
 	for v, err := range b.ListVersions(ctx, dirPrefix(prefix)) {
 		if err != nil {
-			return
+			return keys.clusters()
 		}
 		if at, snapshot, ok := etcdmanager.Root(v.Key); ok {
 			note(roots, at, snapshot)
 		}
+		keys.add(v)
 	}
+	return keys.clusters()
+}
+
+// deletedKeys collects what is said of kops's documents by their versions.
+type deletedKeys struct {
+	folders []string
+	last    map[string]time.Time
+	alive   map[string]bool
+}
+
+func (d *deletedKeys) add(v audit.Version) {
+	if _, _, ok := kops.IsClusterKey(v.Key); !ok || !v.Latest {
+		return
+	}
+	if d.last == nil {
+		d.last, d.alive = map[string]time.Time{}, map[string]bool{}
+	}
+	folder := parent(v.Key)
+	if _, known := d.last[folder]; !known {
+		d.folders = append(d.folders, folder)
+	}
+	d.alive[folder] = d.alive[folder] || !v.Marker
+	if v.LastModified.After(d.last[folder]) {
+		d.last[folder] = v.LastModified
+	}
+}
+
+// clusters gives those of which every document is hidden.
+func (d *deletedKeys) clusters() []deletion {
+	var all []deletion
+	for _, folder := range d.folders {
+		if !d.alive[folder] {
+			all = append(all, deletion{folder, d.last[folder]})
+		}
+	}
+	return all
 }
 
 // outermost drops the roots that lie inside a store and belong to it: folders of

@@ -23,6 +23,7 @@ const (
 	DocumentLimit = 1 << 20 // bytes of a control file, a meta file or a command
 	QueueLimit    = 100     // queued commands that are read
 	versionLimit  = 1000    // versions of the control files that are kept
+	countLimit    = 10_000  // versions of the whole store that are counted
 )
 
 // ObserveBucket looks at what is true of the bucket as a whole. It is asked once
@@ -136,7 +137,7 @@ func (l *look) giveUp(err error) {
 	l.o.Created, l.o.Spec = audit.Unknown[audit.Document](w), audit.Unknown[audit.Document](w)
 	l.o.Queue = audit.Unknown[[]audit.Command](w)
 	l.o.NewestMeta, l.o.RestoreMeta = audit.Unknown[audit.Document](w), audit.Unknown[audit.Document](w)
-	l.o.ControlVersions = audit.Unknown[[]audit.Version](w)
+	l.o.ControlVersions, l.o.Versions = audit.Unknown[[]audit.Version](w), audit.Unknown[audit.Versions](w)
 }
 
 // documents reads what the listing showed. The second looks come last, so that
@@ -347,25 +348,6 @@ func restoreTarget(queue []audit.Command) string {
 		return cmd.Restore.Backup
 	}
 	return ""
-}
-
-// versions lists the versions and delete markers of the two control files.
-func (l *look) versions() {
-	if l.o.Bucket.Versioning.State == audit.Unset {
-		l.o.ControlVersions = audit.None[[]audit.Version]()
-		return
-	}
-	versions := []audit.Version{}
-	for v, err := range l.b.ListVersions(l.ctx, l.o.Store.Key(etcdmanager.ControlDir, "etcd-cluster-")) {
-		if err != nil {
-			l.o.ControlVersions = audit.Unknown[[]audit.Version](why(err))
-			return
-		}
-		if len(versions) < versionLimit {
-			versions = append(versions, v)
-		}
-	}
-	l.o.ControlVersions = audit.Is(versions)
 }
 
 // manyOrphans is how many orphans are looked at one by one; if there are more,

@@ -34,7 +34,7 @@ var Actions = map[string][]string{
 // FactActions are the actions by which each fact is learned. The clock takes
 // none: it comes with every answer.
 var FactActions = map[audit.FactName]string{
-	audit.FactListing: "s3:ListBucket", audit.FactControlVersions: "s3:ListBucketVersions",
+	audit.FactListing: "s3:ListBucket", audit.FactControlVersions: "s3:ListBucketVersions", audit.FactVersions: "s3:ListBucketVersions",
 	audit.FactCreated: "s3:GetObject", audit.FactSpec: "s3:GetObject", audit.FactQueue: "s3:GetObject",
 	audit.FactNewestMeta: "s3:GetObject", audit.FactRestoreMeta: "s3:GetObject", audit.FactKops: "s3:GetObject",
 	audit.FactTags:       "s3:GetObjectTagging",

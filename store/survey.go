@@ -84,6 +84,7 @@ type find struct {
 	roots    []string
 	err      error // why the place could not be listed
 	clusters []cluster
+	deleted  []deletion
 	usage    audit.Usage
 }
 
@@ -91,9 +92,10 @@ func (r *survey) lookFor(ctx context.Context, i int, p Place) find {
 	f := find{place: i}
 	b := p.Bucket.Fork()
 	found, err := discover(ctx, b, p.Prefix, r.pool)
-	f.roots, f.err = found.roots, err
+	f.roots, f.err, f.deleted = found.roots, err, found.deleted
 	if err == nil {
 		f.clusters = append(r.readClusters(ctx, b, found.specs), r.clusterAbove(ctx, b, p, found.roots)...)
+		r.pool.do(func() { f.deleted = append(f.deleted, deletedAbove(ctx, b, p, f)...) })
 	}
 	f.usage = b.Usage()
 	return f
@@ -105,6 +107,7 @@ type survey struct {
 	pool     pool
 	jobs     []job
 	known    map[string]bool // stores that have a job, by id
+	finds    []find
 	problems []audit.Problem
 	usage    audit.Usage
 
@@ -143,6 +146,7 @@ func (r *survey) add(j job) (added bool) {
 // the configuration names, and those that kops says exist.
 func (r *survey) plan(ctx context.Context, finds []find) {
 	expected := r.expectations(finds)
+	r.finds = finds
 	for _, f := range finds {
 		p := r.Places[f.place]
 		for _, c := range f.clusters {
@@ -154,7 +158,11 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 		for _, at := range r.roots(f, p, expected) {
 			s := StoreAt(p.Bucket, at)
 			s.NamedBy = p.NamedBy
-			j := job{place: f.place, bucket: p.Bucket, store: s, unlisted: f.err, kops: r.told(f, p, at, expected)}
+			j := job{place: f.place, bucket: p.Bucket, unlisted: f.err, kops: r.told(f, p, at, expected)}
+			if s.NamedBy == "" && j.kops.Value.Known {
+				s.NamedBy = "kops"
+			}
+			j.store = s
 			if !paid {
 				j.usage = f.usage
 			}

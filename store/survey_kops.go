@@ -31,7 +31,7 @@ func (r *survey) clusterAbove(ctx context.Context, b Bucket, p Place, roots []st
 	if name == "" {
 		return nil
 	}
-	folder := strings.TrimSuffix(roots[0], kopsDefault+etcd)
+	folder := folderOf(roots[0], etcd)
 	clusters := r.readClusters(ctx, b, []string{folder + "/" + kops.CompletedFile, folder + "/" + kops.ConfigFile})
 	for i := range clusters {
 		clusters[i].above = true
@@ -183,36 +183,6 @@ func (x expectation) in(b Bucket) bool {
 	d, copied := b.(*Dir)
 	_, base, _, err := kops.Location(x.cluster.ConfigBase)
 	return copied && d.facts.Name == "" && err == nil && base == x.bucket
-}
-
-// told is what kops says of a store that was found.
-func (r *survey) told(f find, p Place, root string, expected []expectation) audit.Fact[audit.Kops] {
-	for _, x := range expected {
-		if x.at(p.Bucket, root) {
-			return audit.Is(x.fact())
-		}
-	}
-	if len(f.clusters) == 0 {
-		return audit.None[audit.Kops]()
-	}
-	k := audit.Kops{StateStore: p.Bucket.URL(parent(f.clusters[0].folder))}
-	name, etcd := etcdmanager.KopsNames(root)
-	for _, c := range f.clusters {
-		mine := c.Name == name || c.folder != "" && within(root, c.folder)
-		if !mine {
-			continue
-		}
-		if c.why != nil {
-			return audit.Unknown[audit.Kops](*c.why)
-		}
-		k.ClusterKnown, k.Cluster = true, c.Name
-		for _, e := range c.Etcd {
-			if e.Name == etcd {
-				k.Etcd, k.Elsewhere = e.Name, e.BackupStore
-			}
-		}
-	}
-	return audit.Is(k)
 }
 
 // fact is what kops says of the store that it expects.

@@ -21,6 +21,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"upper":     strings.ToUpper,
 	"stamp":     audit.Stamp,
 	"state":     stateName,
+	"role":      role,
 	"number":    number,
 	"newest":    newest,
 	"plural":    audit.Plural,

@@ -59,7 +59,7 @@ func (m *markdown) stores(stores []audit.StoreReport) {
 	m.line("\n| State | Verdict | Store | Snapshots | Newest |")
 	m.line("| --- | --- | --- | ---: | --- |")
 	for _, s := range stores {
-		m.line("| %s | %s | %s | %s | %s |", escaped(stateName(s)), s.Verdict, code(s.Store.URL), number(s), escaped(newest(s)))
+		m.line("| %s | %s | %s | %s | %s |", escaped(stateName(s)), s.Verdict, code(s.Store.URL)+role(s), number(s), escaped(newest(s)))
 	}
 }
 

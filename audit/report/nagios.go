@@ -81,7 +81,7 @@ func nagiosLines(r audit.Report, o Options) []string {
 		add("%s: %s", s, f.Message)
 	}
 	for _, s := range shown(r, o) {
-		add("%s %s %s, %s", s.Verdict, stateName(s), s.Store.URL, snapshots(s))
+		add("%s %s %s%s, %s", s.Verdict, stateName(s), s.Store.URL, role(s), snapshots(s))
 		for _, f := range ofStore(s.Findings) {
 			finding(f)
 		}

@@ -74,6 +74,7 @@ func everything(name string) audit.Report {
 		Why: audit.Why{Cause: audit.CauseDenied, Reason: "LIST was refused: " + name, Permission: "s3:ListBucket"}}}
 	elsewhere := store("kops", "copy/backups/etcd/main", "running", audit.VerdictWarning, 5*time.Minute, shared)
 	elsewhere.Store.Endpoint = "https://s3.example.org"
+	elsewhere.Role = audit.Replica
 
 	return audit.NewReport(judged, []audit.StoreReport{
 		store("kops", "prod/backups/etcd/main", "imminent", audit.VerdictCritical, 3*time.Minute, imminent, shared,

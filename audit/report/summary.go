@@ -88,6 +88,15 @@ func stateName(s audit.StoreReport) string {
 	return s.State.Name
 }
 
+// role says behind a store's name that it is no live one: its state and the age of
+// its snapshots then mean something else.
+func role(s audit.StoreReport) string {
+	if s.Role == "" {
+		return ""
+	}
+	return " (" + string(s.Role) + ")"
+}
+
 // listed reports whether the store's snapshots were seen.
 func listed(s audit.StoreReport) bool {
 	return !slices.ContainsFunc(s.Unseen, func(u audit.UnseenFact) bool { return u.Fact == audit.FactListing })

@@ -41,7 +41,7 @@ func (t *text) line(format string, args ...any) {
 
 // store writes one store. The first word is its state.
 func (t *text) store(s audit.StoreReport) {
-	t.line("%s  %s  %s  %s", t.colored(s.Verdict, fmt.Sprintf("%-13s", stateName(s))), t.colored(s.Verdict, fmt.Sprintf("%-8s", s.Verdict)), Printable(s.Store.URL), snapshots(s))
+	t.line("%s  %s  %s%s  %s", t.colored(s.Verdict, fmt.Sprintf("%-13s", stateName(s))), t.colored(s.Verdict, fmt.Sprintf("%-8s", s.Verdict)), Printable(s.Store.URL), role(s), snapshots(s))
 	for _, f := range ofStore(s.Findings) {
 		t.finding(f)
 	}

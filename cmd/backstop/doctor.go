@@ -147,6 +147,8 @@ func asked(o *audit.Observation, fact audit.FactName) bool {
 		return o.Kops.IsSet()
 	case audit.FactControlVersions:
 		return o.ControlVersions.IsSet()
+	case audit.FactVersions:
+		return o.Versions.IsSet()
 	}
 	return true
 }

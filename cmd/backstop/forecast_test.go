@@ -138,8 +138,8 @@ func TestIncident(t *testing.T) {
 	}
 }
 
-// world is a bucket with a grown store at a time.
-func world(t *testing.T, change func(b *storetest.Bucket)) (now time.Time, endpoint string) {
+// worldWith is a bucket with a grown store at a time.
+func worldWith(t *testing.T, change func(b *storetest.Bucket)) (now time.Time, endpoint string) {
 	t.Helper()
 	now = at("2026-11-30T12:00:00Z")
 	fake := storetest.NewFake(func() time.Time { return now })
@@ -191,7 +191,7 @@ func TestForecastOutputs(t *testing.T) {
 	}
 	for name, c := range forecastWorlds {
 		t.Run(name, func(t *testing.T) {
-			now, endpoint := world(t, c.change)
+			now, endpoint := worldWith(t, c.change)
 			args := append([]string{"forecast", "s3://kops/" + strings.TrimSuffix(mainStore, "/"), "--endpoint-url", endpoint}, c.args...)
 			r := command(t, now, args...)
 			if r.code != c.code {
@@ -212,7 +212,7 @@ func TestForecastOutputs(t *testing.T) {
 			}
 		})
 	}
-	now, endpoint := world(t, ruled(ninetyDays))
+	now, endpoint := worldWith(t, ruled(ninetyDays))
 	golden(t, "forecast-incident.md", command(t, now, "forecast", "s3://kops", "--endpoint-url", endpoint, "-o", "markdown").stdout)
 	bad, _ := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema":1,"verdict":"FINE","from":"x","to":"x","stores":[]}`))
 	if schema.Validate(bad) == nil {
@@ -252,7 +252,7 @@ func TestForecastPolicy(t *testing.T) {
 		}
 		return name
 	}
-	now, endpoint := world(t, nil)
+	now, endpoint := worldWith(t, nil)
 	look := []string{"s3://kops", "--endpoint-url", endpoint}
 	for name, body := range map[string]string{
 		"policy.xml":  ninetyDays,
@@ -267,7 +267,7 @@ func TestForecastPolicy(t *testing.T) {
 		}
 	}
 	// The other way round: what the bucket has is gone under a proposal without it.
-	now, endpoint = world(t, ruled(ninetyDays))
+	now, endpoint = worldWith(t, ruled(ninetyDays))
 	f, r := forecastOf(t, now, "s3://kops", "--endpoint-url", endpoint, "--policy", file("mpu.json",
 		`{"Rules":[{"ID":"mpu","Status":"Enabled","Filter":{},"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":7}}]}`))
 	if r.code != 0 || !f.Stores[0].NoReturn.IsZero() {
@@ -288,7 +288,7 @@ func TestForecastPolicy(t *testing.T) {
 // What was recorded is foretold the same elsewhere, from the time of the look;
 // --at asks about a time to come, or makes an earlier one the beginning.
 func TestForecastReplay(t *testing.T) {
-	now, endpoint := world(t, ruled(ninetyDays))
+	now, endpoint := worldWith(t, ruled(ninetyDays))
 	seen := filepath.Join(t.TempDir(), "seen.json")
 	live, _ := forecastOf(t, now, "s3://kops", "--endpoint-url", endpoint, "--record", seen)
 	again, _ := forecastOf(t, now.Add(1000*time.Hour), "--replay", seen)
@@ -314,7 +314,7 @@ func TestForecastUsage(t *testing.T) {
 			t.Errorf("%q: exit %d", args, r.code)
 		}
 	}
-	_, endpoint := world(t, ruled(ninetyDays))
+	_, endpoint := worldWith(t, ruled(ninetyDays))
 	for _, c := range []struct {
 		args []string
 		code int

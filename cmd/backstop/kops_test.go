@@ -10,6 +10,7 @@ import (
 	"backstop/audit"
 	"backstop/store/etcdmanager"
 	"backstop/store/storetest"
+	"backstop/store/storetest/rgwtest"
 )
 
 // clusterSpec is a cluster as kops writes it: main and events, with what the
@@ -21,8 +22,12 @@ type clusterSpec struct {
 	members  int
 	version  string
 	store    map[string]string // backupStore by etcd cluster
-	events   bool
+	etcds    []string          // main alone unless given
 	interval string
+	// retention is backupRetentionDays; 0 leaves the field out.
+	retention int
+	// wanted is a version that config asks for and that was not applied yet.
+	wanted string
 }
 
 func (c clusterSpec) yaml(base string) []byte {
@@ -38,11 +43,11 @@ func (c clusterSpec) yaml(base string) []byte {
 		fmt.Fprintf(&b, "  configBase: %s/%s\n", base, c.name)
 	}
 	b.WriteString("  cloudProvider: aws\n  etcdClusters:\n")
-	names := []string{"main"}
-	if c.events {
-		names = append(names, "events")
+	etcds := c.etcds
+	if etcds == nil {
+		etcds = []string{"main"}
 	}
-	for _, etcd := range names {
+	for _, etcd := range etcds {
 		fmt.Fprintf(&b, "  - cpuRequest: 200m\n    etcdMembers:\n")
 		for i := range c.members {
 			fmt.Fprintf(&b, "    - instanceGroup: control-plane-%c\n      name: %c\n", 'a'+i, 'a'+i)
@@ -51,8 +56,14 @@ func (c clusterSpec) yaml(base string) []byte {
 		if s := c.store[etcd]; s != "" {
 			fmt.Fprintf(&b, "    backups:\n      backupStore: %s\n", s)
 		}
+		if c.interval != "" || c.retention != 0 {
+			b.WriteString("    manager:\n")
+		}
+		if c.retention != 0 {
+			fmt.Fprintf(&b, "      backupRetentionDays: %d\n", c.retention)
+		}
 		if c.interval != "" {
-			fmt.Fprintf(&b, "    manager:\n      backupRetentionDays: 90\n      backupInterval: %s\n", c.interval)
+			fmt.Fprintf(&b, "      backupInterval: %s\n", c.interval)
 		}
 	}
 	return []byte(b.String())
@@ -60,9 +71,12 @@ func (c clusterSpec) yaml(base string) []byte {
 
 // put writes the two documents of a cluster into a state store.
 func (c clusterSpec) put(b *storetest.Bucket, at time.Time) {
-	body := c.yaml("s3://kops-state")
-	b.Put(c.name+"/config", body, storetest.WithTime(at))
-	b.Put(c.name+"/cluster-completed.spec", body, storetest.WithTime(at))
+	base := "s3://" + b.Name()
+	b.Put(c.name+"/cluster-completed.spec", c.yaml(base), storetest.WithTime(at))
+	if c.wanted != "" {
+		c.version = c.wanted
+	}
+	b.Put(c.name+"/config", c.yaml(base), storetest.WithTime(at))
 }
 
 // etcdStore writes a backup store: the control files that are given, and hourly
@@ -84,106 +98,203 @@ func etcdStore(b *storetest.Bucket, root string, now time.Time, control string, 
 	}
 }
 
-// One command finds every store that ten kops clusters have, wherever they keep
-// it, and says the right thing of each.
-func TestKopsStateStore(t *testing.T) {
-	now := at("2026-11-30T12:00:00Z")
-	old := now.Add(-40 * audit.Day)
-	fake := storetest.NewFake(func() time.Time { return now })
-	state, backups := fake.CreateBucket("kops-state"), fake.CreateBucket("backups-eu")
-	state.SetVersioning("Enabled")
-	backups.SetVersioning("Enabled")
-	cluster := func(name string) clusterSpec {
-		return clusterSpec{name: name, created: old, members: 3, version: "3.5.30"}
+// A kopsState is a kops state store with clusters in every state, in two buckets.
+type kopsState struct {
+	now            time.Time
+	fake           *storetest.Fake
+	state, backups *storetest.Bucket
+}
+
+// A toldStore is what must be said of one store: its state and what is found, but
+// for information and what concerns the whole bucket; words of it; and on Ceph,
+// where that is something else, why.
+type toldStore struct {
+	want  string
+	says  []string
+	onRGW string
+	why   string
+}
+
+const lateThere = "the gateway dates every object when the test puts it there, so that "
+
+// newKopsState puts thirteen clusters, and the stores of two that kops does not know,
+// into two buckets of these names.
+func newKopsState(now time.Time, state, backups string) *kopsState {
+	k := &kopsState{now: now, fake: storetest.NewFake(func() time.Time { return now })}
+	k.state, k.backups = k.fake.CreateBucket(state), k.fake.CreateBucket(backups)
+	k.state.SetVersioning("Enabled")
+	k.backups.SetVersioning("Enabled")
+	for _, make := range []func(k *kopsState){(*kopsState).inTheirPlace, (*kopsState).elsewhere, (*kopsState).unusual} {
+		make(k)
 	}
-	def := func(name, etcd string) string { return name + "/backups/etcd/" + etcd }
+	return k
+}
 
-	a := cluster("a-healthy.example.com")
-	a.events, a.interval = true, "15m0s"
-	a.put(state, old)
-	etcdStore(state, def(a.name, "main"), now, "cs", 3, 5*time.Minute)
-	etcdStore(state, def(a.name, "events"), now, "cs", 3, 5*time.Minute)
+// cluster puts the documents of a cluster of three members and 40 days.
+func (k *kopsState) cluster(name string, change ...func(c *clusterSpec)) string {
+	c := clusterSpec{name: name, created: k.now.Add(-40 * audit.Day), members: 3, version: "3.5.30"}
+	for _, f := range change {
+		f(&c)
+	}
+	c.put(k.state, c.created)
+	return name + "/backups/etcd/"
+}
 
-	b := cluster("b-armed.example.com")
-	b.put(state, old)
-	etcdStore(state, def(b.name, "main"), now, "", 3, 20*time.Hour)
+// inTheirPlace are clusters that keep their backups where kops puts them.
+func (k *kopsState) inTheirPlace() {
+	s := k.state
+	a := k.cluster("a-healthy.example.com", withEvents, func(c *clusterSpec) { c.interval = "15m0s" })
+	etcdStore(s, a+"main", k.now, "cs", 3, 5*time.Minute)
+	etcdStore(s, a+"events", k.now, "cs", 3, 5*time.Minute)
 
-	c := cluster("c-imminent.example.com")
-	c.put(state, old)
-	etcdStore(state, def(c.name, "main"), now, "s", 3, 20*time.Hour)
+	b := k.cluster("b-armed.example.com") + "main"
+	etcdStore(s, b, k.now, "cs", 3, 20*time.Hour)
+	midnight := storetest.WithTime(k.now.Truncate(audit.Day))
+	s.Delete(b+"/"+etcdmanager.CreatedPath, midnight)
+	s.Delete(b+"/"+etcdmanager.SpecPath, midnight)
 
-	d := cluster("d-latent.example.com")
-	d.put(state, old)
-	etcdStore(state, def(d.name, "main"), now, "c", 3, 5*time.Minute)
+	etcdStore(s, k.cluster("c-imminent.example.com")+"main", k.now, "s", 3, 20*time.Hour)
+	etcdStore(s, k.cluster("d-latent.example.com")+"main", k.now, "c", 3, 5*time.Minute)
+	etcdStore(s, k.cluster("e-stuck.example.com")+"main", k.now, "c", 3, 20*time.Hour)
+	f := k.cluster("f-blocked.example.com") + "main"
+	etcdStore(s, f, k.now, "s", 3, 20*time.Hour)
+	s.Put(f+"/"+etcdmanager.CreatedPath, nil, storetest.WithTime(k.now.Add(-20*time.Hour)))
+}
 
-	e := cluster("e-stuck.example.com")
-	e.put(state, old)
-	etcdStore(state, def(e.name, "main"), now, "c", 3, 20*time.Hour)
+// elsewhere are clusters that keep their backups in another place.
+func (k *kopsState) elsewhere() {
+	moved, foreign, shared := "s3://"+k.state.Name()+"/moved/etcd-main", "s3://"+k.backups.Name()+"/h/main", "s3://"+k.backups.Name()+"/i/etcd"
+	k.cluster("g-moved.example.com", withStore(moved), func(c *clusterSpec) { c.api = "kops.k8s.io/v1alpha3" })
+	etcdStore(k.state, "moved/etcd-main", k.now, "cs", 3, 5*time.Minute)
+	k.cluster("h-foreign.example.com", withStore(foreign))
+	etcdStore(k.backups, "h/main", k.now, "cs", 3, 5*time.Minute)
+	k.cluster("i-shared.example.com", withEvents, withStores(shared, shared+"/"))
+	etcdStore(k.backups, "i/etcd", k.now, "cs", 3, 5*time.Minute)
+	k.cluster("m-google.example.com", withStore("gs://backups/google"))
+}
 
-	f := cluster("f-blocked.example.com")
-	f.put(state, old)
-	etcdStore(state, def(f.name, "main"), now, "s", 3, 20*time.Hour)
-	state.Put(def(f.name, "main")+"/"+etcdmanager.CreatedPath, nil, storetest.WithTime(old))
+// unusual are clusters that are being born, were deleted, never came to be, cannot
+// be read, and have lost their whole store.
+func (k *kopsState) unusual() {
+	s := k.state
+	j := k.cluster("j-born.example.com", func(c *clusterSpec) { c.created = k.now.Add(-20 * time.Minute) }) + "main/"
+	spec := etcdmanager.FormatSpec(etcdmanager.ClusterSpec{MemberCount: 3, EtcdVersion: "3.5.30"})
+	s.Put(j+etcdmanager.SpecPath, spec, storetest.WithTime(k.now.Add(-10*time.Minute)))
 
-	g := cluster("g-moved.example.com") // in the same bucket, elsewhere
-	g.api, g.store = "kops.k8s.io/v1alpha3", map[string]string{"main": "s3://kops-state/moved/etcd-main"}
-	g.put(state, old)
-	etcdStore(state, "moved/etcd-main", now, "cs", 3, 5*time.Minute)
+	etcdStore(s, "k-gone.example.com/backups/etcd/main", k.now, "cs", 3, 400*time.Hour) // kops knows no such cluster
+	s.Put("l-never.example.com/backups/etcd/main/"+etcdmanager.SpecPath, spec, storetest.WithTime(k.now.Add(-30*audit.Day)))
 
-	h := cluster("h-foreign.example.com") // in another bucket
-	h.store = map[string]string{"main": "s3://backups-eu/h/main"}
-	h.put(state, old)
-	etcdStore(backups, "h/main", now, "cs", 3, 5*time.Minute)
+	n := k.cluster("n-sealed.example.com") + "main"
+	etcdStore(s, n, k.now, "s", 3, 5*time.Minute)
+	s.Put(n+"/"+etcdmanager.CreatedPath, []byte("x"), storetest.WithTime(k.now.Add(-40*audit.Day)), storetest.SealedBy("AccessDenied"))
+	k.cluster("o-emptied.example.com")
+}
 
-	i := cluster("i-shared.example.com") // main and events name one store
-	i.events, i.store = true, map[string]string{"main": "s3://backups-eu/i/etcd", "events": "s3://backups-eu/i/etcd/"}
-	i.put(state, old)
-	etcdStore(backups, "i/etcd", now, "cs", 3, 5*time.Minute)
+// want is what must be said of each store.
+func (k *kopsState) want() map[string]toldStore {
+	state, backups := "s3://"+k.state.Name()+"/", "s3://"+k.backups.Name()+"/"
+	main := "/backups/etcd/main"
+	return map[string]toldStore{
+		state + "a-healthy.example.com" + main:              {want: "running"},
+		state + "a-healthy.example.com/backups/etcd/events": {want: "running"},
+		state + "b-armed.example.com" + main:                {want: "armed; critical control/reset-armed", says: []string{"is hidden by delete marker", "Put etcd-cluster-created back FIRST"}},
+		state + "c-imminent.example.com" + main:             {want: "imminent; critical control/reset-imminent", says: []string{"within 10 s of having a quorum", "memberCount 3, etcdVersion 3.5.30"}},
+		state + "d-latent.example.com" + main:               {want: "latent; critical control/spec-missing", says: []string{"Backups still run"}},
+		state + "e-stuck.example.com" + main:                {want: "stuck; critical control/spec-missing", says: []string{"Backups have stopped"}},
+		state + "f-blocked.example.com" + main:              {want: "blocked; critical control/blocked", says: []string{"is empty (0 bytes)"}},
+		state + "moved/etcd-main":                           {want: "running"},
+		backups + "h/main":                                  {want: "running"},
+		backups + "i/etcd":                                  {want: "running; critical control/shared-store", says: []string{"i-shared.example.com/main and to i-shared.example.com/events"}},
+		state + "j-born.example.com" + main:                 {want: "bootstrapping", says: []string{"a first cluster is forming"}},
+		state + "k-gone.example.com" + main:                 {want: "running; warning bucket/orphan-store", says: []string{"does not list the cluster k-gone.example.com"}},
+		state + "l-never.example.com" + main: {want: "uninitialised; warning bucket/orphan-store; warning control/never-initialised",
+			onRGW: "bootstrapping; warning bucket/orphan-store", why: lateThere + "control/never-initialised takes the spec for one of a cluster that is being born"},
+		state + "n-sealed.example.com" + main:  {want: "unknown; unknown control/unseen", says: []string{"nobody can tell a running cluster from one that is armed"}},
+		state + "o-emptied.example.com" + main: {want: "armed; critical audit/store-vanished", says: []string{"kops names this store, and nothing of it is there"}},
+	}
+}
 
-	j := cluster("j-born.example.com") // kops update has run, the nodes come up
-	j.created = now.Add(-20 * time.Minute)
-	j.put(state, now.Add(-10*time.Minute))
-	state.Put(def(j.name, "main")+"/"+etcdmanager.SpecPath, etcdmanager.FormatSpec(etcdmanager.ClusterSpec{MemberCount: 3, EtcdVersion: "3.5.30"}), storetest.WithTime(now.Add(-10*time.Minute)))
-
-	etcdStore(state, "k-gone.example.com/backups/etcd/main", now, "cs", 3, 400*time.Hour) // kops knows no such cluster
-
-	r, res := reportOf(t, now, "s3://kops-state", "--endpoint-url", fake.URL(t))
-	got := map[string]string{}
+// check holds a report against what must be said of each store.
+func (k *kopsState) check(t *testing.T, r audit.Report, res result, onRGW bool) {
+	t.Helper()
+	said := map[string]audit.StoreReport{}
 	for _, s := range r.Stores {
-		var rules []string
-		for _, f := range s.Findings {
-			if f.Severity != audit.Info && f.Scope == "" {
-				rules = append(rules, string(f.Severity)+" "+f.Rule)
+		said[s.Store.URL] = s
+	}
+	want := k.want()
+	for url, w := range want {
+		s, ok := said[url]
+		if !ok {
+			t.Errorf("%s was not found", url)
+			continue
+		}
+		expect := w.want
+		if onRGW && w.onRGW != "" {
+			t.Logf("%s: %s, and not %s: %s", url, w.onRGW, w.want, w.why)
+			expect = w.onRGW
+		}
+		if got := briefly(s); got != expect {
+			t.Errorf("%s: %q, want %q", url, got, expect)
+		}
+		text := wordsOf(audit.Report{Stores: []audit.StoreReport{s}})
+		for _, words := range w.says {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s: nothing says %q:\n%s", url, words, text)
 			}
 		}
-		slices.Sort(rules)
-		got[s.Store.URL] = strings.Join(append([]string{s.State.Name}, rules...), "; ")
 	}
-	want := map[string]string{
-		"s3://kops-state/a-healthy.example.com/backups/etcd/main":   "running",
-		"s3://kops-state/a-healthy.example.com/backups/etcd/events": "running",
-		"s3://kops-state/b-armed.example.com/backups/etcd/main":     "armed; critical control/reset-armed",
-		"s3://kops-state/c-imminent.example.com/backups/etcd/main":  "imminent; critical control/reset-imminent",
-		"s3://kops-state/d-latent.example.com/backups/etcd/main":    "latent; critical control/spec-missing",
-		"s3://kops-state/e-stuck.example.com/backups/etcd/main":     "stuck; critical control/spec-missing",
-		"s3://kops-state/f-blocked.example.com/backups/etcd/main":   "blocked; critical control/blocked",
-		"s3://kops-state/moved/etcd-main":                           "running",
-		"s3://backups-eu/h/main":                                    "running",
-		"s3://backups-eu/i/etcd":                                    "running; critical control/shared-store",
-		"s3://kops-state/j-born.example.com/backups/etcd/main":      "bootstrapping",
-		"s3://kops-state/k-gone.example.com/backups/etcd/main":      "running; warning bucket/orphan-store",
+	if len(r.Stores) != len(want) || r.Checked != len(want)-1 || res.code != exitCritical {
+		t.Errorf("%d stores, checked %d, exit %d; want %d, all but one, and 2\n%s", len(r.Stores), r.Checked, res.code, len(want), res.stdout)
 	}
-	for url, w := range want {
-		if got[url] != w {
-			t.Errorf("%s: %q, want %q", url, got[url], w)
+	if len(r.Problems) != 1 || r.Problems[0].Target != "gs://backups/google" || !strings.Contains(r.Problems[0].Message, "m-google.example.com") {
+		t.Errorf("problems %+v, want the store of m-google", r.Problems)
+	}
+}
+
+// briefly is a store's state and what was found of it, but for information and
+// what concerns the whole bucket.
+func briefly(s audit.StoreReport) string {
+	var rules []string
+	for _, f := range s.Findings {
+		if f.Severity != audit.Info && f.Scope == "" {
+			rules = append(rules, string(f.Severity)+" "+f.Rule)
 		}
 	}
-	if len(got) != len(want) || len(r.Problems) != 0 {
-		t.Errorf("%d stores, want %d; problems %+v\n%s", len(got), len(want), r.Problems, res.stdout)
+	slices.Sort(rules)
+	return strings.Join(append([]string{s.State.Name}, rules...), "; ")
+}
+
+// One command finds every store that thirteen kops clusters have, wherever they
+// keep it, and says the right thing of each.
+func TestKopsStateStore(t *testing.T) {
+	k := newKopsState(at("2026-11-30T12:00:00Z"), "kops-state", "backups-eu")
+	r, res := reportOf(t, k.now, "s3://kops-state", "--endpoint-url", k.fake.URL(t))
+	k.check(t, r, res, false)
+}
+
+// The same through a real gateway, which dates all objects when they are put: what
+// it says otherwise is in the table, with the reason, and what of information and
+// of whole buckets in rgwDeviates.
+func TestKopsStateStoreThroughRGW(t *testing.T) {
+	g := rgwtest.Shared(t)
+	c := g.Client()
+	k := newKopsState(time.Now().UTC(), c.Bucket(t), c.Bucket(t))
+	for _, b := range []*storetest.Bucket{k.state, k.backups} {
+		c.SetVersioning(t, b.Name(), "Enabled")
+		var sealed []string
+		for _, o := range b.History() {
+			c.Add(t, b.Name(), o)
+			if o.Refusal != "" {
+				sealed = append(sealed, `"arn:aws:s3:::`+b.Name()+"/"+o.Key+`"`)
+			}
+		}
+		if len(sealed) > 0 {
+			c.SetPolicy(t, b.Name(), `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:GetObject","Resource":[`+strings.Join(sealed, ",")+`]}]}`)
+		}
 	}
-	if r.Checked != len(want) {
-		t.Errorf("checked %d of %d", r.Checked, r.Total)
-	}
+	signAs(t, g.AccessKey, g.SecretKey)
+	r, res := reportOf(t, k.now, "s3://"+k.state.Name(), "--endpoint-url", g.Endpoint)
+	k.check(t, r, res, true)
 }
 
 // What kops says exists and does not is a finding; what backstop cannot read is
@@ -218,7 +329,7 @@ func TestOneStoreOfAKopsCluster(t *testing.T) {
 	endpoint := fake.URL(t)
 	state := fake.CreateBucket("kops-state")
 	state.SetVersioning("Enabled")
-	c := clusterSpec{name: "a.example.com", created: old, members: 3, version: "3.5.30", events: true}
+	c := clusterSpec{name: "a.example.com", created: old, members: 3, version: "3.5.30", etcds: []string{"main", "events"}}
 	c.put(state, old)
 	etcdStore(state, "a.example.com/backups/etcd/main", now, "cs", 1, 5*time.Minute)
 	etcdStore(state, "a.example.com/backups/etcd/events", now, "cs", 3, 5*time.Minute)

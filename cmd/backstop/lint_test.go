@@ -34,8 +34,8 @@ const (
 	shortRule   = `{"Rules":[{"ID":"short","Status":"Enabled","Filter":{"Prefix":"prod.example.com/backups/etcd/main/20"},"Expiration":{"Days":90}}]}`
 )
 
-// kopsState is the kops plan for the bucket of the tests.
-func kopsState(t *testing.T, plan string) string {
+// lintedState is the kops plan for the bucket of the tests.
+func lintedState(t *testing.T, plan string) string {
 	t.Helper()
 	body, err := os.ReadFile(plans + plan)
 	if err != nil {
@@ -57,11 +57,11 @@ func TestLintOutputs(t *testing.T) {
 		"lint-whole-bucket.md":  {"healthy", func(t *testing.T) string { return code(t, "lifecycle.json", wholeBucket) }, []string{"-o", "markdown"}, 2},
 		"lint-harmless.txt":     {"healthy", func(t *testing.T) string { return code(t, "lifecycle.json", harmless) }, nil, 0},
 		"lint-short.txt":        {"healthy", func(t *testing.T) string { return code(t, "lifecycle.json", shortRule) }, nil, 1},
-		"lint-kops-armed.txt":   {"armed", func(t *testing.T) string { return kopsState(t, "kops-create.json") }, nil, 2},
-		"lint-kops-healthy.txt": {"healthy", func(t *testing.T) string { return kopsState(t, "kops-create.json") }, nil, 2},
-		"lint-kops-nothing.txt": {"healthy", func(t *testing.T) string { return kopsState(t, "kops-nothing.json") }, nil, 0},
-		"lint-kops-move.txt":    {"healthy", func(t *testing.T) string { return kopsState(t, "kops-move.json") }, nil, 2},
-		"lint-kops-destroy.txt": {"healthy", func(t *testing.T) string { return kopsState(t, "kops-destroy.json") }, nil, 2},
+		"lint-kops-armed.txt":   {"armed", func(t *testing.T) string { return lintedState(t, "kops-create.json") }, nil, 2},
+		"lint-kops-healthy.txt": {"healthy", func(t *testing.T) string { return lintedState(t, "kops-create.json") }, nil, 2},
+		"lint-kops-nothing.txt": {"healthy", func(t *testing.T) string { return lintedState(t, "kops-nothing.json") }, nil, 0},
+		"lint-kops-move.txt":    {"healthy", func(t *testing.T) string { return lintedState(t, "kops-move.json") }, nil, 2},
+		"lint-kops-destroy.txt": {"healthy", func(t *testing.T) string { return lintedState(t, "kops-destroy.json") }, nil, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, b, endpoint := served(t, now, mustArchive(t, c.store))
@@ -88,7 +88,7 @@ func TestLintExitStatus(t *testing.T) {
 		return &storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "AccessDenied", Message: "no"}
 	})
 	bad, good, short := code(t, "a.json", wholeBucket), code(t, "b.json", harmless), code(t, "c.json", shortRule)
-	create := kopsState(t, "kops-create.json")
+	create := lintedState(t, "kops-create.json")
 	live := []string{"--against", "s3://kops", "--endpoint-url", endpoint}
 	for name, c := range map[string]struct {
 		args []string
@@ -179,7 +179,7 @@ func TestLintReplay(t *testing.T) {
 	if r := command(t, now, "audit", "s3://kops", "--endpoint-url", endpoint, "--record", seen); r.code > 3 {
 		t.Fatal(r.stderr)
 	}
-	for _, file := range []string{code(t, "a.json", wholeBucket), kopsState(t, "kops-create.json")} {
+	for _, file := range []string{code(t, "a.json", wholeBucket), lintedState(t, "kops-create.json")} {
 		live := command(t, now, "lint", file, "--against", "s3://kops", "--endpoint-url", endpoint)
 		replayed := command(t, now.Add(time.Hour), "lint", file, "--replay", seen)
 		if live.stdout != replayed.stdout || live.code != replayed.code {
@@ -254,7 +254,7 @@ func TestLintReports(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{code(t, "a.json", wholeBucket), "--against", "s3://kops", "--endpoint-url", endpoint}, {code(t, "a.json", wholeBucket), "--against", "s3://none", "--endpoint-url", endpoint},
-		{kopsState(t, "kops-create.json"), plans + "v5-update.json", plans + "v3-create.json", "--against", "s3://kops", "--endpoint-url", endpoint, "--prefix", "s3://acme-prod-etcd/x"},
+		{lintedState(t, "kops-create.json"), plans + "v5-update.json", plans + "v3-create.json", "--against", "s3://kops", "--endpoint-url", endpoint, "--prefix", "s3://acme-prod-etcd/x"},
 		{code(t, "a.json", wholeBucket)},
 	} {
 		out := filepath.Join(dir, "r")

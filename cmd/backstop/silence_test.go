@@ -52,7 +52,7 @@ func (c s3Call) fact() (fact audit.FactName, permission string) {
 	case c.operation == "ListObjectsV2":
 		return audit.FactListing, "s3:ListBucket"
 	case c.operation == "ListObjectVersions":
-		return audit.FactControlVersions, "s3:ListBucketVersions"
+		return audit.FactVersions, "s3:ListBucketVersions"
 	case c.operation == "GetBucketVersioning":
 		return audit.FactVersioning, "s3:GetBucketVersioning"
 	case c.operation == "GetBucketLifecycleConfiguration":

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -194,19 +195,37 @@ func (r repair) readBack() Step {
 	}
 }
 
+// spec writes the spec that was in force at the newest snapshot: the cluster runs
+// by it. kops's word is the next best: it is what the next `kops update cluster`
+// would write, and may differ from what runs.
 func (r repair) spec() Step {
-	meta, err := etcdmanager.ParseMeta(r.o.NewestMeta.Value.Body)
-	if !r.o.NewestMeta.IsSet() || err != nil || meta.ClusterSpec == nil || meta.ClusterSpec.MemberCount < 1 {
+	const warning = "A memberCount that is too small removes members."
+	put := func(s etcdmanager.ClusterSpec, whose string) Step {
 		return Step{
-			Do:       "Now put etcd-cluster-spec back. memberCount is the number of control-plane members and etcdVersion the version in `kops get cluster -o yaml` (the newest snapshot's meta could not be used): a memberCount that is too small removes members.",
-			Commands: []string{r.sh.put("{\n  \"memberCount\": MEMBERS,\n  \"etcdVersion\": \"VERSION\"\n}", etcdmanager.SpecPath)},
+			Do:       fmt.Sprintf("Now put etcd-cluster-spec back, as %s: memberCount %d, etcdVersion %s. %s", whose, s.MemberCount, s.EtcdVersion, warning),
+			Commands: []string{r.sh.put(string(etcdmanager.FormatSpec(s)), etcdmanager.SpecPath)},
 		}
 	}
-	return Step{
-		Do: fmt.Sprintf("Now put etcd-cluster-spec back, as the newest snapshot's meta has it: memberCount %d, etcdVersion %s. A memberCount that is too small removes members.",
-			meta.ClusterSpec.MemberCount, meta.ClusterSpec.EtcdVersion),
-		Commands: []string{r.sh.put(string(etcdmanager.FormatSpec(*meta.ClusterSpec)), etcdmanager.SpecPath)},
+	meta, err := etcdmanager.ParseMeta(r.o.NewestMeta.Value.Body)
+	if r.o.NewestMeta.IsSet() && err == nil && meta.ClusterSpec != nil && meta.ClusterSpec.MemberCount >= 1 {
+		return put(*meta.ClusterSpec, "the newest snapshot's meta has it")
 	}
+	if s, ok := kopsSpec(r.o); ok {
+		return put(s, "kops asks for (no snapshot's meta could be used: compare it with what runs)")
+	}
+	return Step{
+		Do:       "Now put etcd-cluster-spec back. memberCount is the number of control-plane members and etcdVersion the version in `kops get cluster -o yaml` (the newest snapshot's meta could not be used). " + warning,
+		Commands: []string{r.sh.put("{\n  \"memberCount\": MEMBERS,\n  \"etcdVersion\": \"VERSION\"\n}", etcdmanager.SpecPath)},
+	}
+}
+
+// kopsSpec is the spec that kops would write.
+func kopsSpec(o *audit.Observation) (s etcdmanager.ClusterSpec, ok bool) {
+	k := o.Kops.Value
+	if !o.Kops.IsSet() || !k.Known || k.Members < 1 || k.Members > math.MaxInt32 || k.Version == "" {
+		return s, false
+	}
+	return etcdmanager.ClusterSpec{MemberCount: int32(k.Members), EtcdVersion: k.Version}, true
 }
 
 func (r repair) specIsGood() bool {

@@ -35,6 +35,47 @@ func command(o *audit.Observation, body string) {
 
 const restore = `{"timestamp":"1","restoreBackup":{"backup":"x","clusterSpec":{}}}`
 
+// Where no meta file tells what the cluster runs by, kops does.
+func TestSpecWithoutMeta(t *testing.T) {
+	kops := audit.Kops{Known: true, Members: 3, Version: "3.5.30"}
+	with := func(change func(k *audit.Kops)) audit.Fact[audit.Kops] {
+		k := kops
+		change(&k)
+		return audit.Is(k)
+	}
+	noMeta, otherMeta := audit.None[audit.Document](), audit.Is(audit.Document{Body: []byte(`{"clusterSpec":{"memberCount":5,"etcdVersion":"3.4.13"}}`)})
+	for name, c := range map[string]struct {
+		meta audit.Fact[audit.Document]
+		kops audit.Fact[audit.Kops]
+		do   string // words of the step
+		put  string // words of its command
+	}{
+		"the meta comes first":         {otherMeta, audit.Is(kops), "as the newest snapshot's meta has it: memberCount 5, etcdVersion 3.4.13", `"memberCount": 5`},
+		"no meta, and kops tells":      {noMeta, audit.Is(kops), "as kops asks for (no snapshot's meta could be used: compare it with what runs): memberCount 3, etcdVersion 3.5.30", `"memberCount": 3`},
+		"a meta that does not parse":   {audit.Is(audit.Document{Body: []byte("{")}), audit.Is(kops), "as kops asks for", `"etcdVersion": "3.5.30"`},
+		"a meta without members":       {audit.Is(audit.Document{Body: []byte(`{"clusterSpec":{"etcdVersion":"3.5.30"}}`)}), audit.Is(kops), "as kops asks for", `"memberCount": 3`},
+		"the meta was not seen":        {audit.Unknown[audit.Document](audit.Why{}), audit.Is(kops), "as kops asks for", `"memberCount": 3`},
+		"kops does not name the store": {noMeta, with(func(k *audit.Kops) { k.Known = false }), "`kops get cluster -o yaml`", "MEMBERS"},
+		"kops has no members":          {noMeta, with(func(k *audit.Kops) { k.Members = 0 }), "`kops get cluster -o yaml`", "MEMBERS"},
+		"kops has no version":          {noMeta, with(func(k *audit.Kops) { k.Version = "" }), "`kops get cluster -o yaml`", "VERSION"},
+		"kops was not looked at":       {noMeta, audit.None[audit.Kops](), "`kops get cluster -o yaml`", "MEMBERS"},
+		"kops was not seen":            {noMeta, audit.Unknown[audit.Kops](audit.Why{}), "`kops get cluster -o yaml`", "MEMBERS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observation()
+			o.NewestMeta, o.Kops = c.meta, c.kops
+			i := slices.IndexFunc(Repair(o, etcdmanager.Armed), func(s Step) bool { return strings.HasPrefix(s.Do, "Now put etcd-cluster-spec back") })
+			step := Repair(o, etcdmanager.Armed)[i]
+			if !strings.Contains(step.Do, c.do) || !strings.Contains(step.Do, "too small removes members") {
+				t.Errorf("the step says %q, want %q", step.Do, c.do)
+			}
+			if got := strings.Join(step.Commands, " "); !strings.Contains(got, c.put) {
+				t.Errorf("the command is %q, want %q", got, c.put)
+			}
+		})
+	}
+}
+
 // The steps by a word of each, in the order in which they must come.
 func TestOrderOfRepair(t *testing.T) {
 	badSpec := func(o *audit.Observation) { o.Spec = audit.Is(audit.Document{Body: []byte("{")}) }

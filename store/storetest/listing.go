@@ -59,7 +59,7 @@ func (v *version) line(to []byte, element, key, more string) []byte {
 		to = append(to, "<ETag>"...)
 		to = append(to, escaped(v.etag)...)
 		to = append(to, "</ETag><Size>"...)
-		to = strconv.AppendInt(to, int64(len(v.Body)), 10)
+		to = strconv.AppendInt(to, int64(v.size()), 10)
 		to = append(to, "</Size><StorageClass>"...)
 		to = append(to, escaped(cmp.Or(v.Class, "STANDARD"))...)
 		to = append(to, "</StorageClass>"...)

@@ -118,6 +118,9 @@ func (c *call) admit(r *http.Request, op operation) error {
 	if c.req.Region == "" && !c.fake.anonymous {
 		return refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
 	}
+	if c.fake.checkTime && !c.fake.signedNow(r) {
+		return refuse(http.StatusForbidden, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.")
+	}
 	c.bucket = c.fake.buckets[c.req.Bucket]
 	if c.bucket == nil {
 		return refuse(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist")
