@@ -18,7 +18,7 @@ import (
 
 func main() {
 	ctx := untilSignal(context.Background())
-	p := &program{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, env: os.LookupEnv}
+	p := &program{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, env: os.LookupEnv}
 	os.Exit(p.run(os.Args[1:]))
 }
 
@@ -44,6 +44,7 @@ func untilSignal(parent context.Context) context.Context {
 // others.
 type program struct {
 	ctx    context.Context
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	now    func() time.Time // the only clock of the program
@@ -142,6 +143,6 @@ them and when, and what to do. It only reads.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.forecastCommand(), p.explainCommand(), p.configCommand(), p.doctorCommand(), p.demoCommand(), p.versionCommand())
+	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.forecastCommand(), p.verifyCommand(), p.explainCommand(), p.configCommand(), p.doctorCommand(), p.demoCommand(), p.versionCommand())
 	return root
 }
