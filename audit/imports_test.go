@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"cmd/backstop": {"audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/storetest",
-		"store/snapshot", "rules", "rules/lifecycle", "rules/recovery", "rules/forecast"},
+		"store/snapshot", "store/snapshot", "rules", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
