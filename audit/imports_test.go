@@ -17,27 +17,30 @@ import (
 // audit, which knows nobody. A folder that is not here has no place in the
 // program yet.
 var arrows = map[string][]string{
-	"audit":                   {},
-	"audit/report":            {"audit", "rules/forecast", "store/etcdmanager"},
-	"store/etcdmanager":       {},
-	"rules/lifecycle":         {},
-	"rules/lifecycle/infra":   {"rules/lifecycle"},
-	"rules/lint":              {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle", "rules/lifecycle/infra"},
-	"store/kops":              {"store/etcdmanager"},
-	"store":                   {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
-	"store/storetest":         {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
-	"store/storetest/rgwtest": {"audit", "store", "store/storetest"},
-	"rules/recovery":          {"audit", "store/etcdmanager", "rules/lifecycle"},
-	"rules/forecast":          {"audit", "store/etcdmanager", "rules/lifecycle"},
-	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
-	"cmd/bench/fleet":         {"audit", "store/etcdmanager", "store/storetest"},
-	"cmd/backstop": {"audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/storetest",
+	"audit":                       {},
+	"audit/report":                {"audit", "rules/forecast", "store/etcdmanager"},
+	"store/etcdmanager":           {},
+	"rules/lifecycle":             {},
+	"rules/lifecycle/infra":       {"rules/lifecycle"},
+	"rules/lint":                  {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle", "rules/lifecycle/infra"},
+	"store/kops":                  {"store/etcdmanager"},
+	"store/snapshot":              {},
+	"store/snapshot/snapshottest": {},
+	"store/snapshot/etcdtest":     {},
+	"store":                       {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
+	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
+	"store/storetest/rgwtest":     {"audit", "store", "store/storetest"},
+	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
+	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
+	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
+	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
+	"cmd/backstop": {"audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "store/etcdmanager", "store/kops"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "store/etcdmanager", "store/kops", "store/snapshot"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.
