@@ -100,7 +100,9 @@ func TestRegion(t *testing.T) {
 				if test.aws && test.cause == "" {
 					f.Bucket("backups").SetRegion("eu-west-1")
 				}
+				var pace counter
 				b := open(t, endpoint, func(in *store.S3Options) {
+					in.Pace = &pace
 					in.MaxAttempts = 1 // a step to another place is no attempt
 					if test.aws {
 						in.EndpointURL = ""
@@ -112,8 +114,8 @@ func TestRegion(t *testing.T) {
 				if errors.As(err, &e); (err != nil) != (test.cause != "") || e != nil && (e.Cause != test.cause || e.Attempts != 1) {
 					t.Errorf("got %v, want the cause %q", err, test.cause)
 				}
-				if n := len(f.Requests()); n != test.requests {
-					t.Errorf("%d requests, want %d", n, test.requests)
+				if n, turns := len(f.Requests()), int(pace.turns.Load()); n != test.requests || turns != n {
+					t.Errorf("%d requests took %d turns, want %d", n, turns, test.requests)
 				}
 				if test.cause != "" {
 					return

@@ -30,7 +30,8 @@ type Survey struct {
 	// cluster keeps its backups there.
 	Open func(ctx context.Context, bucket string, like int) (Bucket, error)
 	Now  func() time.Time
-	// Concurrency is how many stores are looked at at a time, at least 1.
+	// Concurrency is how many stores, parts of a long listing, or documents of kops
+	// are looked at at a time, at least 1.
 	Concurrency int
 	// Progress is told how many stores of how many have been looked at; it may
 	// be nil, and is called by one goroutine at a time.
