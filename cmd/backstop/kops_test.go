@@ -26,6 +26,8 @@ type clusterSpec struct {
 	interval string
 	// retention is backupRetentionDays; 0 leaves the field out.
 	retention int
+	// hourly is what manager.env says of ETCD_MANAGER_HOURLY_BACKUPS_RETENTION.
+	hourly string
 	// wanted is a version that config asks for and that was not applied yet.
 	wanted string
 }
@@ -56,8 +58,11 @@ func (c clusterSpec) yaml(base string) []byte {
 		if s := c.store[etcd]; s != "" {
 			fmt.Fprintf(&b, "    backups:\n      backupStore: %s\n", s)
 		}
-		if c.interval != "" || c.retention != 0 {
+		if c.interval != "" || c.retention != 0 || c.hourly != "" {
 			b.WriteString("    manager:\n")
+		}
+		if c.hourly != "" {
+			fmt.Fprintf(&b, "      env:\n      - name: ETCD_MANAGER_HOURLY_BACKUPS_RETENTION\n        value: %s\n", c.hourly)
 		}
 		if c.retention != 0 {
 			fmt.Fprintf(&b, "      backupRetentionDays: %d\n", c.retention)

@@ -10,13 +10,13 @@ import (
 // Snapshots that are missing, late, damaged, or cannot be restored.
 var snapshots = []situation{
 	{name: "backups are late: the newest is two hours old",
-		is:   func(w *world) { w.prod().stops(2 * hour) },
+		is:   func(w *scene) { w.prod().stops(2 * hour) },
 		want: found{"main": "running WARNING: warning snapshot/late"}},
 	{name: "backups have stopped a day ago",
-		is:   func(w *world) { w.prod().stops(day) },
+		is:   func(w *scene) { w.prod().stops(day) },
 		want: found{"main": "running CRITICAL: critical snapshot/stale"}},
 	{name: "backups have stopped, and somebody copied the newest snapshot over itself an hour ago",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod().stops(20 * day)
 			key := s.key(s.newest(), etcdmanager.MetaFile)
 			o, _ := s.b.Stat(key)
@@ -24,31 +24,31 @@ var snapshots = []situation{
 		},
 		want: found{"main": "running CRITICAL: critical snapshot/stale"}},
 	{name: "the newest snapshot is an empty object",
-		is:   func(w *world) { w.prod().stops(14*minute).takesOne(minute, nil) },
+		is:   func(w *scene) { w.prod().stops(14*minute).takesOne(minute, nil) },
 		want: found{"main": "running CRITICAL: critical snapshot/empty-object"}},
 	{name: "an older snapshot is an empty object",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.takesOne(10*minute, nil)
 			s.takes(0)
 		},
 		want: found{"main": "running WARNING: warning snapshot/empty-object"}},
 	{name: "a snapshot has a meta file and no data",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.b.Purge(s.b.Keys()[1])
 		},
 		want: found{"main": "running WARNING: warning snapshot/incomplete"},
 		says: []string{"a restore of it stops the live cluster and then fails"}},
 	{name: "the newest meta file is not one",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.b.Purge(s.key(s.newest(), etcdmanager.MetaFile))
 			s.put(s.newest()+"/"+etcdmanager.MetaFile, []byte("<html>"), minute)
 		},
 		want: found{"main": "running WARNING: warning snapshot/bad-meta"}},
 	{name: "old snapshots were moved to Glacier",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			for _, key := range s.b.Keys()[:20] {
 				o, _ := s.b.Stat(key)
@@ -58,45 +58,45 @@ var snapshots = []situation{
 		},
 		want: found{"main": "running WARNING: warning snapshot/archived"}},
 	{name: "etcd 3.4 still runs",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.cluster(400*day, func(c *clusterSpec) { c.version = "3.4.13" })
 			s.version = "3.4.13"
 			s.lives(400 * day)
 		},
 		want: found{"main": "running WARNING: warning snapshot/unrestorable-version"}},
 	{name: "etcd 3.5.1 runs, which loses data",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.cluster(400*day, func(c *clusterSpec) { c.version = "3.5.1" })
 			s.version = "3.5.1"
 			s.lives(400 * day)
 		},
 		want: found{"main": "running WARNING: warning snapshot/known-bad-version"}},
 	{name: "an old snapshot was overwritten last week with another content",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.b.Put(s.b.Keys()[61], append(filledSnapshot[:len(filledSnapshot):len(filledSnapshot)], "x"...), w.when(7*day))
 		},
 		want: found{"main": "running CRITICAL: critical snapshot/altered"}},
 	{name: "the newest snapshot was overwritten a minute later with another content",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.put(s.newest()+"/"+etcdmanager.DataFile, append(filledSnapshot[:len(filledSnapshot):len(filledSnapshot)], "x"...), 0)
 		},
 		want: found{"main": "running CRITICAL: critical snapshot/altered"}},
 	{name: "an old snapshot was copied over itself last week, as to encrypt it anew",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.b.Put(s.b.Keys()[61], filledSnapshot, w.when(7*day))
 		},
 		want: found{"main": "running OK"}},
 	{name: "an upload was tried again, and left two equal versions",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			s.put(s.newest()+"/"+etcdmanager.DataFile, filledSnapshot, 30e9)
 		},
 		want: found{"main": "running OK"}},
 	{name: "two etcd-managers write to the store, or one tries again and again",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			for a := hour - minute; a > minute; a -= 2 * minute {
 				s.takes(a + 30e9)
@@ -104,7 +104,7 @@ var snapshots = []situation{
 		},
 		want: found{"main": "running WARNING: warning snapshot/too-frequent"}},
 	{name: "the cleanup may delete nothing",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			for a := 10 * day; a > hour; a -= 15 * minute {
 				s.takes(a + minute)
@@ -112,7 +112,7 @@ var snapshots = []situation{
 		},
 		want: found{"main": "running WARNING: warning retention/cleanup-ineffective"}},
 	{name: "a lifecycle rule deletes snapshots in a versioned bucket, and nothing removes their old versions",
-		is: func(w *world) {
+		is: func(w *scene) {
 			s := w.prod()
 			for i := range 200 {
 				name, ago := etcdmanager.FormatName(w.ago(300*day-time.Duration(i)*day), 1), 300*day-time.Duration(i)*day

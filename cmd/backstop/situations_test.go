@@ -20,7 +20,7 @@ import (
 // prints them by name, each with what is said of it.
 type situation struct {
 	name string
-	is   func(w *world)
+	is   func(w *scene)
 	// want is all that is found.
 	want found
 	// says are words that must stand somewhere in the findings, never those
@@ -45,7 +45,7 @@ func TestSituations(t *testing.T) {
 		}
 		names[s.name] = true
 		t.Run(s.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newScene(t)
 			s.is(w)
 			r, res := w.look()
 			got := foundIn(r)

@@ -29,8 +29,8 @@ const (
 	day    = audit.Day
 )
 
-// A world is all that there is in one situation.
-type world struct {
+// A scene is all that there is in one situation.
+type scene struct {
 	t      *testing.T
 	now    time.Time // by S3's clock
 	off    time.Duration
@@ -43,10 +43,10 @@ type world struct {
 	fault  func(storetest.Request) *storetest.Fault
 }
 
-// newWorld is a state store without clusters, in a bucket that is well kept, on a
+// newScene is a state store without clusters, in a bucket that is well kept, on a
 // Monday at noon.
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: at("2026-11-30T12:00:00Z")}
+func newScene(t *testing.T) *scene {
+	w := &scene{t: t, now: at("2026-11-30T12:00:00Z")}
 	w.fake = storetest.NewFake(func() time.Time { return w.now })
 	w.state = w.bucket("kops-state")
 	return w
@@ -54,34 +54,34 @@ func newWorld(t *testing.T) *world {
 
 // bucket makes a bucket with which nothing is wrong: versioned, encrypted,
 // closed, and without lifecycle rules.
-func (w *world) bucket(name string) *storetest.Bucket {
+func (w *scene) bucket(name string) *storetest.Bucket {
 	b := w.fake.CreateBucket(name)
 	b.SetVersioning("Enabled")
 	b.Configure(wellKept())
 	return b
 }
 
-func (w *world) ago(d time.Duration) time.Time { return w.now.Add(-d) }
+func (w *scene) ago(d time.Duration) time.Time { return w.now.Add(-d) }
 
 // when is the option that dates an object.
-func (w *world) when(ago time.Duration) storetest.Option { return storetest.WithTime(w.ago(ago)) }
+func (w *scene) when(ago time.Duration) storetest.Option { return storetest.WithTime(w.ago(ago)) }
 
 // lifecycle sets the rules of the state store's bucket.
-func (w *world) lifecycle(rules string) {
+func (w *scene) lifecycle(rules string) {
 	w.state.SetLifecycle([]byte("<LifecycleConfiguration>" + rules + "</LifecycleConfiguration>"))
 }
 
 // ourClockIs sets the auditor's clock off S3's. Requests are signed by the
 // machine's clock, so that is ours here, and S3 refuses what is signed for
 // another time than its own.
-func (w *world) ourClockIs(off time.Duration) {
+func (w *scene) ourClockIs(off time.Duration) {
 	w.off = off
 	w.now = time.Now().UTC().Truncate(time.Second).Add(-off)
 	w.fake.CheckTime()
 }
 
 // look runs backstop, and gives its report.
-func (w *world) look() (audit.Report, result) {
+func (w *scene) look() (audit.Report, result) {
 	w.t.Helper()
 	endpoint := w.fake.URL(w.t)
 	args := append([]string{"audit", "-o", "json"}, w.flags...)
@@ -138,18 +138,19 @@ func (t toFake) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A tree is one backup store.
 type tree struct {
-	w       *world
+	w       *scene
 	b       *storetest.Bucket
 	root    string
 	members int
 	version string
+	hourly  time.Duration // how long the first snapshot of each hour is kept
 	clock   time.Duration // the writer's clock less S3's
 	taken   int           // snapshots so far
 }
 
 // kops writes the documents of a cluster that was applied when it was created.
-func (w *world) kops(name string, ago time.Duration, change ...func(c *clusterSpec)) clusterSpec {
-	c := clusterSpec{name: name, created: w.ago(ago), members: 3, version: "3.5.30", retention: 90}
+func (w *scene) kops(name string, ago time.Duration, change ...func(c *clusterSpec)) clusterSpec {
+	c := clusterSpec{name: name, created: w.ago(ago), members: 3, version: "3.5.30", retention: 60, hourly: "1d"}
 	for _, f := range change {
 		f(&c)
 	}
@@ -158,30 +159,31 @@ func (w *world) kops(name string, ago time.Duration, change ...func(c *clusterSp
 }
 
 // tree is the place of a store in the state store's bucket.
-func (w *world) tree(root string) *tree { return w.treeIn(w.state, root) }
+func (w *scene) tree(root string) *tree { return w.treeIn(w.state, root) }
 
-func (w *world) treeIn(b *storetest.Bucket, root string) *tree {
-	return &tree{w: w, b: b, root: root, members: 3, version: "3.5.30"}
+func (w *scene) treeIn(b *storetest.Bucket, root string) *tree {
+	return &tree{w: w, b: b, root: root, members: 3, version: "3.5.30", hourly: day}
 }
 
 const mainRoot = "prod.example.com/backups/etcd/main"
 
 // cluster is a kops cluster and the store of its main etcd, in which nothing has
 // happened yet.
-func (w *world) cluster(ago time.Duration, change ...func(c *clusterSpec)) *tree {
+func (w *scene) cluster(ago time.Duration, change ...func(c *clusterSpec)) *tree {
 	w.kops("prod.example.com", ago, change...)
 	return w.tree(mainRoot)
 }
 
 // prod is a cluster of 400 days with which all is well: three members, etcd
-// 3.5.30, and the snapshots that 90 days leave.
-func (w *world) prod(change ...func(c *clusterSpec)) *tree {
+// 3.5.30, and the snapshots that kops has it keep: the first of each hour for a
+// day, and of each day for sixty.
+func (w *scene) prod(change ...func(c *clusterSpec)) *tree {
 	return w.cluster(400*day, change...).lives(400 * day)
 }
 
 // lives makes a store whose cluster was born then, and is well.
 func (s *tree) lives(ago time.Duration) *tree {
-	return s.born(ago).ladder(min(ago, 90*day), time.Minute)
+	return s.born(ago).ladder(min(ago, 60*day), time.Minute)
 }
 
 func (s *tree) key(parts ...string) string { return s.root + "/" + strings.Join(parts, "/") }
@@ -307,14 +309,14 @@ func (s *tree) meta(name string) []byte {
 
 // ladder takes a snapshot every quarter of an hour from a time on until another,
 // of which those are left that etcd-manager's cleanup leaves: all of the last
-// hour, the first of each hour for a week, and the first of each day.
+// hour, the first of each hour for a time, and the first of each day.
 func (s *tree) ladder(from, to time.Duration) *tree {
 	var ages []time.Duration
 	kept := map[time.Time]bool{}
 	step := 15 * time.Minute
 	for a := from - from%step + to%step; a >= to; a -= step {
 		slot := s.w.ago(a).Truncate(time.Hour)
-		if a-to >= 7*day {
+		if a-to >= s.hourly {
 			slot = s.w.ago(a).Truncate(day)
 		}
 		if a-to >= time.Hour && kept[slot] {
