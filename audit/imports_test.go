@@ -32,12 +32,18 @@ var arrows = map[string][]string{
 	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 	"cmd/bench/fleet":         {"audit", "store/etcdmanager", "store/storetest"},
 	"cmd/backstop": {"audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/storetest",
-		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
+		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast",
+		"store/snapshot"},
+
+	"store/snapshot":              {},
+	"store/snapshot/snapshottest": {},
+	"store/snapshot/etcdtest":     {},
+	"cmd/bench/snapshots":         {},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "store/etcdmanager", "store/kops"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "store/etcdmanager", "store/kops", "store/snapshot"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.
