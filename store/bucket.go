@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"time"
 
@@ -35,6 +36,11 @@ type Bucket interface {
 	// class) is a Document with Unreadable set, and no error. A larger one is
 	// an Error with audit.CauseTooBig.
 	Get(ctx context.Context, key string, limit int64) (audit.Document, error)
+	// Open begins to read an object of any size, which is never held in memory
+	// as a whole. Errors are as for Get. A connection that breaks off or stands
+	// still is made again where it was lost, as long as the object has not been
+	// written again; when that does not help, Read gives an [*Error].
+	Open(ctx context.Context, in OpenInput) (Stream, error)
 	// Tags gives the tags of the current version of an object.
 	Tags(ctx context.Context, key string) (map[string]string, error)
 	// Versioning says whether old versions are kept.
@@ -94,6 +100,25 @@ type ListInput struct {
 	Prefix string
 	// StartAfter is the key after which to begin; empty begins at the first.
 	StartAfter string
+}
+
+// OpenInput says what to read of an object.
+type OpenInput struct {
+	Key string
+	// From is the first byte to read. Where it is negative only the last bytes
+	// are read, as many as it says.
+	From int64
+	// ETag refuses an object with another one; empty takes any.
+	ETag string
+}
+
+// A Stream is an object that is being read. It must be closed.
+type Stream struct {
+	io.ReadCloser // nil where Unreadable is set
+	audit.Object  // Size is that of the whole object
+	VersionID     string
+	// Unreadable is as in [audit.Document].
+	Unreadable string
 }
 
 // ErrMissing says that S3 answered: there is no such thing. For an object that

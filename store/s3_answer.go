@@ -36,6 +36,7 @@ type answer struct {
 	body    []byte // of an XML answer
 	length  int64  // of the body as announced, or -1
 	bounded bool   // whether the end of the body can be told from its loss
+	partial bool   // a part of an object was asked for
 	whole   bool   // the body is the document that was asked for, complete
 	refusal refusal
 }
@@ -97,7 +98,7 @@ func (s *S3) watch(a *answer, q query) func(*middleware.Stack) error {
 			a.asked = awsmiddleware.GetRegion(ctx)
 			s.learn(a, sent, s.now())
 			resp.Body = &counted{resp.Body, s}
-			if q.root == "" && a.status == http.StatusOK {
+			if q.root == "" && (a.status == http.StatusOK || a.partial && a.status == http.StatusPartialContent) {
 				return out, meta, nil
 			}
 			err = a.readXML(resp.Response, q)

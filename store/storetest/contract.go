@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"slices"
@@ -286,6 +287,55 @@ var contract = []clause{
 		},
 	},
 	{
+		name: "an object is read as a stream",
+		contents: func(Backend) Contents {
+			return Contents{Objects: []Object{{Key: "a/big", Body: bigBody}, {Key: "empty", Body: []byte{}}}}
+		},
+		test: func(t *testing.T, be Backend, b store.Bucket) {
+			n := int64(len(bigBody))
+			for from, want := range map[int64][]byte{0: bigBody, 1: bigBody[1:], n - 1: bigBody[n-1:], -8: bigBody[n-8:], -n - 5: bigBody} {
+				s, err := b.Open(t.Context(), store.OpenInput{Key: "a/big", From: from})
+				if err != nil {
+					t.Errorf("from %d: %v", from, err)
+					continue
+				}
+				got, err := io.ReadAll(s)
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("from %d: got %d bytes, %v, want %d", from, len(got), err, len(want))
+				}
+				if s.Key != "a/big" || s.Size != n || s.LastModified.IsZero() {
+					t.Errorf("from %d: it is %+v", from, s.Object)
+				}
+				if err := s.Close(); err != nil {
+					t.Errorf("from %d: close: %v", from, err)
+				}
+			}
+			if got, err := readStream(t.Context(), b, store.OpenInput{Key: "empty"}); err != nil || len(got) > 0 {
+				t.Errorf("empty: got %q, %v", got, err)
+			}
+			_, err := b.Open(t.Context(), store.OpenInput{Key: "a/none"})
+			if !errors.Is(err, store.ErrMissing) {
+				t.Errorf("what does not exist: got %v, want ErrMissing", err)
+			}
+			wantError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			s, err := b.Open(ctx, store.OpenInput{Key: "a/big"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			cancel()
+			_, err = io.ReadAll(s)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("after the context ended: got %v", err)
+			}
+			wantError(t, err)
+			if be.Remote {
+				wantETag(t, b)
+			}
+		},
+	},
+	{
 		name:     "what does not exist is missing",
 		contents: objects("a/b/c"),
 		test: func(t *testing.T, _ Backend, b store.Bucket) {
@@ -500,6 +550,35 @@ var contract = []clause{
 			}
 		},
 	},
+}
+
+// bigBody is more than connections hold on the way.
+var bigBody = bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
+
+func readStream(ctx context.Context, b store.Bucket, in store.OpenInput) ([]byte, error) {
+	s, err := b.Open(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	return io.ReadAll(s)
+}
+
+// wantETag holds that an object is refused that has another ETag.
+func wantETag(t *testing.T, b store.Bucket) {
+	t.Helper()
+	s, err := b.Open(t.Context(), store.OpenInput{Key: "a/big"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	if got, err := readStream(t.Context(), b, store.OpenInput{Key: "a/big", ETag: s.ETag, From: -3}); err != nil || string(got) != "def" {
+		t.Errorf("with its own ETag: got %q, %v", got, err)
+	}
+	_, err = readStream(t.Context(), b, store.OpenInput{Key: "a/big", ETag: "0123456789abcdef0123456789abcdef"})
+	if e := wantError(t, err); e != nil && !strings.Contains(e.Error(), "written again") {
+		t.Errorf("with another ETag: got %v", err)
+	}
 }
 
 // allSettings has every setting, none with a value that a zero could pass for.

@@ -80,10 +80,13 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: got %d %s %s", r, status, code, body)
 		}
 	}
-	for _, h := range []string{"If-Match", "If-Unmodified-Since", "If-Range"} {
+	for _, h := range []string{"If-Unmodified-Since", "If-Range"} {
 		if status, _, _, _ := ask(t, "GET", endpoint+"/b/k", h, `"x"`); status != http.StatusNotImplemented {
 			t.Errorf("%s: got %d", h, status)
 		}
+	}
+	if status, code, _, _ := ask(t, "GET", endpoint+"/b/k", "If-Match", `"x"`); status != http.StatusPreconditionFailed || code != "PreconditionFailed" {
+		t.Errorf("If-Match of another object: got %d %s", status, code)
 	}
 	if f.Digest() != before {
 		t.Error("the fake was changed over HTTP")

@@ -78,10 +78,13 @@ func (c *call) getObject() error {
 		}
 		return refuse(status, v.Refusal, v.RefusalMessage)
 	}
-	for _, h := range []string{"If-Match", "If-Unmodified-Since", "If-Range"} {
+	for _, h := range []string{"If-Unmodified-Since", "If-Range"} {
 		if c.req.Header.Get(h) != "" {
 			return refuse(http.StatusNotImplemented, "NotImplemented", "The fake does not know "+h+".")
 		}
+	}
+	if tag := c.req.Header.Get("If-Match"); tag != "" && tag != "*" && strings.Trim(tag, `"`) != strings.Trim(v.etag, `"`) {
+		return refuse(http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
 	}
 	h := c.header
 	h.Set("Etag", v.etag)

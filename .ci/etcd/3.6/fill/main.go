@@ -52,7 +52,7 @@ var words = []string{
 
 func main() {
 	endpoint := flag.String("endpoint", "http://127.0.0.1:2379", "the etcd to fill")
-	size := flag.Int64("size", 640, "MB that the database is to have")
+	size := flag.Int64("size", 640, "MB that the keys and their history are to take")
 	out := flag.String("out", "", "file for the snapshot, gzipped as etcd-manager does")
 	flag.Parse()
 	if err := run(*endpoint, *size*1e6, *out); err != nil {
@@ -73,7 +73,7 @@ func run(endpoint string, size int64, out string) error {
 		if err != nil {
 			return err
 		}
-		if st.DbSize >= size {
+		if st.DbSizeInUse >= size {
 			return save(ctx, c, out)
 		}
 		for range 100 {
@@ -151,12 +151,13 @@ func (f *filler) create() entry {
 	return e
 }
 
-// value makes a value of words, with something random in between.
+// value makes a value of words, with something random in between, so that a
+// snapshot compresses about five to one, as those of Kubernetes do.
 func (f *filler) value(r resource) string {
 	n := r.min + f.rand.IntN(r.max-r.min)
 	b := append(make([]byte, 0, n+64), "k8s\x00\n\x0c\n\x02v1\x12\x06Object\x12"...)
 	for len(b) < n {
-		if f.rand.IntN(6) > 0 {
+		if f.rand.IntN(11) > 0 {
 			b = append(append(b, byte(8*f.rand.IntN(12)+2)), words[f.rand.IntN(len(words))]...)
 			continue
 		}
