@@ -54,7 +54,7 @@ func command(t *testing.T, now time.Time, args ...string) result {
 func commandIn(t *testing.T, ctx context.Context, now time.Time, env map[string]string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
-	p := &program{ctx: ctx, stdout: &out, stderr: &errs, now: func() time.Time { return now },
+	p := &program{ctx: ctx, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, now: func() time.Time { return now },
 		env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		testOnlyS3: func(o *store.S3Options) {
 			o.RetryDelay = time.Millisecond

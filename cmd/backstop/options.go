@@ -52,6 +52,12 @@ func (o *options) given(flag string) bool { return o.flags != nil && o.flags.Cha
 
 // addReaching adds the flags that stand over what a configuration says.
 func (o *options) addReaching(f *pflag.FlagSet) {
+	o.addS3(f)
+	f.StringVar(&o.interval, "interval", "", "expected backup `interval`, as in 15m (default: the configuration's, else kops's, else 15m)")
+}
+
+// addS3 adds the flags that say how S3 is reached.
+func (o *options) addS3(f *pflag.FlagSet) {
 	o.flags = f
 	f.StringVar(&o.config, "config", "", "configuration `file` (YAML)")
 	f.StringVar(&o.endpoint, "endpoint-url", "", "S3 `URL` other than AWS's own")
@@ -59,16 +65,15 @@ func (o *options) addReaching(f *pflag.FlagSet) {
 	f.StringVar(&o.profile, "profile", "", "`profile` of the shared AWS configuration")
 	f.BoolVar(&o.pathStyle, "force-path-style", false, "put the bucket's name into the path of the URL")
 	f.Float64Var(&o.perSecond, "max-requests-per-second", store.DefaultPerSecond, "S3 `requests` a second of the whole run, retries included; 0 is no limit")
-	f.StringVar(&o.interval, "interval", "", "expected backup `interval`, as in 15m (default: the configuration's, else kops's, else 15m)")
 }
 
 // addLooking adds the flags that say where and how to look.
 func (o *options) addLooking(f *pflag.FlagSet) {
 	o.addReaching(f)
 	f.IntVar(&o.concurrency, "concurrency", 8, "stores looked at at a time")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for one S3 call with its retries")
 	f.StringVar(&o.replay, "replay", "", "judge the observations in `file` instead of looking")
 	f.StringVar(&o.at, "at", "", "judge as of this `time` (RFC 3339, or a date)")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for one S3 call with its retries")
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error, on stderr")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")

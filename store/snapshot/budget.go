@@ -1,6 +1,9 @@
 package snapshot
 
-import "errors"
+import (
+	"errors"
+	"reflect"
+)
 
 // DefaultMaxMemory is what a verification may keep, in bytes, where nothing
 // else is said.
@@ -32,6 +35,10 @@ type slab[T any] struct {
 	parts [][]T
 	n     uint32
 	bytes int64 // of one part
+}
+
+func newSlab[T any]() slab[T] {
+	return slab[T]{bytes: slabSize * int64(reflect.TypeFor[T]().Size())}
 }
 
 // add appends an element, and gives nil where the budget is used up.

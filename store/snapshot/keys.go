@@ -3,37 +3,21 @@ package snapshot
 import (
 	"cmp"
 	"hash/crc32"
-	"reflect"
 	"slices"
 )
 
 // A run is a row of records from one leaf of the key bucket.
-type run struct {
-	first, count uint32
-	low, high    revision
-}
-
-// runSize is what a run costs, with the room that appending leaves.
-var runSize = 2 * reflect.TypeFor[run]().Size()
+type run struct{ first, count uint32 }
 
 // isNewest marks the newest record of a key.
 const isNewest = 1 << 7
 
-// each1 calls each record of the key bucket in the order of revisions.
+// eachRecord calls each record of the key bucket in the order of revisions.
 func (w *walker) eachRecord(each func(i uint32, r *record)) {
-	for _, run := range w.runs {
+	for n := range w.runs.n {
+		run := w.runs.at(n)
 		for i := run.first; i < run.first+run.count; i++ {
 			each(i, w.records.at(i))
-		}
-	}
-}
-
-// order holds the leaves of the key bucket against each other: keys rise within
-// one, and have to from one to the next.
-func (w *walker) order() {
-	for i := 1; i < len(w.runs); i++ {
-		if w.runs[i].low.compare(w.runs[i-1].high) <= 0 {
-			w.out.damagef(BadStructure, "revision %d comes after revision %d", w.runs[i].low.main, w.runs[i-1].high.main)
 		}
 	}
 }
@@ -41,16 +25,11 @@ func (w *walker) order() {
 // count counts what the key bucket holds. It reports whether there was memory
 // to.
 func (w *walker) count() bool {
-	n := int64(0)
-	for _, run := range w.runs {
-		n += int64(run.count)
-	}
-	w.facts.Revisions = n
-	if n == 0 {
+	if w.facts.Revisions == 0 {
 		return true
 	}
-	w.facts.Revision = w.runs[len(w.runs)-1].high.main
-	if !w.findNewest(n) {
+	w.facts.Revision = w.last.main
+	if !w.findNewest(w.facts.Revisions) {
 		return false
 	}
 	by := make([]Resource, len(w.groups.names))

@@ -89,11 +89,18 @@ func (s *scanner) revisions(c *candidate, page []byte) {
 	c.kind, c.first, c.firstSub, c.lastSub = kindRevisions, sum.first, sum.low.sub, sum.high.sub
 }
 
+// A leafSum is what a leaf of revisions comes to: its first record, and its
+// first and last key.
+type leafSum struct {
+	first     uint32
+	low, high revision
+}
+
 // run makes records of the elements of a leaf. It ends with enough where a key is
 // not like a revision; what it made then is cut off again. A record that is
 // wrong counts after keys that are: a changed key makes its value wrong too.
-func (s *scanner) run(page []byte, count int) (run, int, flaw) {
-	out := run{first: s.records.n}
+func (s *scanner) run(page []byte, count int) (leafSum, int, flaw) {
+	out := leafSum{first: s.records.n}
 	wrong := noFlaw
 	end, f := elements(page, count, func(i int, e element) flaw {
 		r, like, ok := parseRevision(e.key)
@@ -248,6 +255,7 @@ func (s *scanner) unpack(c *candidate) []child {
 		return out
 	}
 	r, page := revision{}, uint64(0)
+	keys := make([]byte, 0, tombstoneSize*int(c.count))
 	for range c.count {
 		main, n := binary.Uvarint(b)
 		sub, m := binary.Uvarint(b[n:])
@@ -255,7 +263,9 @@ func (s *scanner) unpack(c *candidate) []child {
 		b = b[n+m+o:]
 		r = revision{r.main + int64(main), uint32(sub >> 1), sub&1 != 0}
 		page += uint64(step)
-		out = append(out, child{r.key(), page})
+		from := len(keys)
+		keys = r.append(keys)
+		out = append(out, child{keys[from:], page})
 	}
 	return out
 }

@@ -166,7 +166,7 @@ type Facts struct {
 	// ClusterVersion is the version that all members had agreed on.
 	ClusterVersion string `json:"cluster_version,omitempty"`
 	// Members are the etcd members, by id.
-	Members []Member `json:"members"`
+	Members []Member `json:"members,omitempty"`
 	// RemovedMembers are the ids of members that were removed.
 	RemovedMembers []string `json:"removed_members,omitempty"`
 	// DerivedClusterID is the id that a cluster has whose first members are

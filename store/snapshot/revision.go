@@ -38,16 +38,15 @@ func (r revision) compare(s revision) int {
 	return -1
 }
 
-// key gives the revision as it stands in the database.
-func (r revision) key() []byte {
-	k := make([]byte, revisionSize, tombstoneSize)
-	be.PutUint64(k, uint64(r.main))
-	k[8] = '_'
-	be.PutUint64(k[9:], uint64(r.sub))
+// append appends the revision as it stands in the database.
+func (r revision) append(b []byte) []byte {
+	b = be.AppendUint64(b, uint64(r.main))
+	b = append(b, '_')
+	b = be.AppendUint64(b, uint64(r.sub))
 	if r.tomb {
-		k = append(k, 't')
+		b = append(b, 't')
 	}
-	return k
+	return b
 }
 
 // A record is what is kept of one revision: enough to count, to tell which is

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"errors"
 	"hash/maphash"
-	"reflect"
 )
 
 // maxExtent is the longest page, with those that follow it, that is put
@@ -81,9 +80,8 @@ const keptOverhead = 96
 func newScanner(l layout, b *budget) *scanner {
 	return &scanner{
 		layout: l, budget: b, groups: newGroups(), kept: map[uint32][]byte{},
-		candidates: slab[candidate]{bytes: slabSize * int64(reflect.TypeFor[candidate]().Size())},
-		records:    slab[record]{bytes: slabSize * int64(reflect.TypeFor[record]().Size())},
-		seeds:      [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		candidates: newSlab[candidate](), records: newSlab[record](),
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
 }
 

@@ -131,15 +131,15 @@ func (v *verification) total() int64 { return v.layout.size() + trailerSize }
 
 // length holds what is known of the length against the meta page.
 func (v *verification) length() bool {
-	says := fmt.Sprintf("its meta page counts %d pages of %d bytes, so that it has %d bytes with its trailer", v.layout.pages, v.layout.pageSize, v.total())
+	says := fmt.Sprintf("its meta page counts %d pages of %d bytes, which makes %d with the trailer", v.layout.pages, v.layout.pageSize, v.total())
 	if !v.out.Gzip {
 		if v.options.Size > 0 && v.options.Size != v.total() {
-			v.out.damagef(BadLength, "%s; it has %d%s", says, v.options.Size, v.guess(v.options.Size))
+			v.out.damagef(BadLength, "%s; it has %d bytes%s", says, v.options.Size, v.guess(v.options.Size))
 		}
 	} else if t := v.options.Tail; len(t) >= 8 {
 		// The last four bytes of gzip are the length modulo 2^32.
 		if n := le.Uint32(t[len(t)-4:]); n != uint32(v.total()) {
-			v.out.damagef(BadLength, "%s; gzip's last 4 bytes say %d: it was cut short, or other bytes follow it%s", says, n, v.guess(int64(n)))
+			v.out.damagef(BadLength, "%s, and the gzip data ends with the length %d: it was cut short or padded%s", says, n, v.guess(int64(n)))
 		}
 	}
 	return len(v.out.Damage) == 0
@@ -181,7 +181,7 @@ func (v *verification) ended(end streamEnd) bool {
 		v.out.damagef(BadTrailer, "its sha256 trailer is missing or cut: %d bytes of %d follow the database, "+
 			"as in a copy of the file member/snap/db; etcd-manager and etcdutl refuse to restore it", end.n-v.layout.size(), trailerSize)
 	case !bytes.Equal(end.sum, end.trailer):
-		v.out.damagef(BadTrailer, "its bytes were changed: their sha256 is %x…, its trailer says %x…%s", end.sum[:4], end.trailer[:4], v.when())
+		v.out.damagef(BadTrailer, "its bytes were changed: their sha256 is not that of its trailer%s", v.when())
 	}
 	return end.n >= v.layout.size()
 }
@@ -197,7 +197,7 @@ func (v *verification) when() string {
 // resolve walks the tree and makes the facts.
 func (v *verification) resolve(s *scanner, end streamEnd) {
 	f := &Facts{PageSize: int(s.pageSize), Size: s.size(), SHA256: hex.EncodeToString(end.trailer)}
-	w := &walker{scanner: s, out: &v.out, facts: f, seen: map[string]bool{}}
+	w := newWalker(s, &v.out, f)
 	if !w.walk() || !w.summarize() {
 		v.tooBig(errTooBig)
 		return
@@ -217,7 +217,6 @@ func (v *verification) resolve(s *scanner, end streamEnd) {
 
 // summarize makes facts of what the walk met.
 func (w *walker) summarize() bool {
-	w.order()
 	w.schema()
 	w.facts.InUse = int64(w.used) * int64(w.pageSize)
 	w.facts.Hash = w.crc

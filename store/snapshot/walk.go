@@ -25,8 +25,13 @@ type walker struct {
 	seen    map[string]bool
 	crc     uint32 // of all that etcdutl hashes, so far
 	shifts  shifts
-	runs    []run // the leaves of the key bucket, in order
+	runs    slab[run] // the leaves of the key bucket, in order
+	last    revision  // the newest of them
 	compact compaction
+}
+
+func newWalker(s *scanner, out *Result, f *Facts) *walker {
+	return &walker{scanner: s, out: out, facts: f, seen: map[string]bool{}, runs: newSlab[run]()}
 }
 
 // damagef adds damage at a page.
@@ -94,7 +99,7 @@ func (w *walker) inline(page uint64, b []byte, count int) {
 		r, _, f := w.run(b, count)
 		switch f {
 		case noFlaw:
-			w.addRun(r, count)
+			w.addRun(page, r, count)
 			return
 		case enough: // not revisions: told below
 		default:
@@ -250,25 +255,30 @@ func (w *walker) revisionLeaf(at place, c *candidate) {
 		return
 	}
 	first, last := w.records.at(c.first), w.records.at(c.first+uint32(c.count)-1)
-	r := run{
+	sum := leafSum{
 		first: c.first,
 		low:   revision{first.main, c.firstSub, first.flags&isTombstone != 0},
 		high:  revision{last.main, c.lastSub, last.flags&isTombstone != 0},
 	}
-	w.bounds(at, r.low.key(), r.high.key())
-	w.addRun(r, int(c.count))
+	w.bounds(at, sum.low.append(nil), sum.high.append(nil))
+	w.addRun(at.page, sum, int(c.count))
 }
 
-// addRun appends the records of a leaf to those of the key bucket.
-func (w *walker) addRun(r run, count int) {
-	if !w.budget.take(int64(runSize)) {
+// addRun appends the records of a leaf to those of the key bucket. Keys rise
+// within a leaf, and have to from one to the next.
+func (w *walker) addRun(page uint64, sum leafSum, count int) {
+	if w.runs.n > 0 && sum.low.compare(w.last) <= 0 {
+		w.damagef(BadStructure, page, "revision %d comes after revision %d", sum.low.main, w.last.main)
+	}
+	w.last = sum.high
+	r := run{sum.first, uint32(count)}
+	if w.runs.add(w.budget, r) == nil {
 		w.err = errTooBig
 		return
 	}
-	r.count = uint32(count)
-	w.runs = append(w.runs, r)
-	for i := range r.count {
-		rec := w.records.at(r.first + i)
+	w.facts.Revisions += int64(count)
+	for i := r.first; i < r.first+r.count; i++ {
+		rec := w.records.at(i)
 		w.crc = w.shifts.join(w.crc, rec.crc, rec.size)
 	}
 }
