@@ -150,8 +150,9 @@ type Facts struct {
 	// once the snapshot is restored. Other versions may differ in tombstones.
 	HashKV uint32 `json:"hash_kv"`
 
-	// Revision is the newest in the key bucket; 0 in a cluster that never held
-	// a key.
+	// Revision is the newest in the key bucket, as etcdutl gives it; 0 in a
+	// cluster that never held a key. A server calls CompactRevision its own
+	// where that is higher: compaction may remove the newest record.
 	Revision int64 `json:"revision"`
 	// CompactRevision is the newest one that was compacted, or that the server
 	// had begun to compact; 0 if there was none.
