@@ -13,8 +13,9 @@ test: real lint ## all of it against real parts, which are installed with apt
 unit: ## without root: skips the real parts and says which
 	$(GO) test ./...
 
-real: ## installs the real parts that the tests need (root)
+real: ## installs the real parts that the tests need (root), and builds an etcd
 	.ci/install-real
+	.ci/etcd/build 3.6
 
 lint: $(TOOLS)/staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change: $$bad"; exit 1; }
@@ -39,8 +40,10 @@ FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
 
-oracle: real ## 300 random rule sets that a real S3 server executes day by day; half an hour
+oracle: real ## what takes half an hour: 300 rule sets that a real S3 server executes day by day; snapshots against etcd 3.4 to 3.7
 	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -parallel 3 -sets 300 -gateways 3 -days 14 -headers 2100
+	.ci/etcd/build 3.5 3.6 3.7
+	BACKSTOP_REQUIRE_REAL=1 BACKSTOP_ORACLE=1 $(GO) test ./store/snapshot -v -count 1 -timeout 1h -run '^(TestNoRandomDamagePasses|TestRealServers|TestHashKVAfterRestore|TestMutationsAgainstEtcdutl)$$'
 
 BENCHFLAGS ?=
 bench: build ## every program of cmd/bench, then the benchmarks of the packages

@@ -42,7 +42,8 @@ type meta struct {
 	txid     uint64
 }
 
-// parseMeta reads the meta page that begins at b.
+// parseMeta reads the meta page that begins at b, as bbolt does: by magic number,
+// version and checksum.
 func parseMeta(b []byte) (meta, error) {
 	if len(b) < headerSize+metaSize {
 		return meta{}, errors.New("it is cut short")
@@ -59,17 +60,20 @@ func parseMeta(b []byte) (meta, error) {
 	if sum.Sum64() != le.Uint64(d[56:]) {
 		return meta{}, errors.New("its checksum does not match")
 	}
-	m := meta{
+	return meta{
 		pageSize: le.Uint32(d[8:]), root: le.Uint64(d[16:]), freelist: le.Uint64(d[32:]),
 		pages: le.Uint64(d[40:]), txid: le.Uint64(d[48:]),
-	}
-	return m, m.check()
+	}, nil
+}
+
+func (m meta) hasPageSize() bool {
+	return m.pageSize >= minPageSize && m.pageSize <= maxPageSize && m.pageSize&(m.pageSize-1) == 0
 }
 
 // check refuses what no bbolt writes.
 func (m meta) check() error {
 	switch {
-	case m.pageSize < minPageSize || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0:
+	case !m.hasPageSize():
 		return fmt.Errorf("its page size is %d bytes", m.pageSize)
 	case m.pages < 3:
 		return fmt.Errorf("it counts %d pages", m.pages)
@@ -103,11 +107,16 @@ type layout struct {
 // errNoDatabase says that nothing at all looks like bbolt.
 var errNoDatabase = errors.New("neither of its first pages is a meta page of bbolt")
 
-// readLayout finds the meta pages, and picks one as bbolt does: the valid one
-// with the higher transaction id.
+// readLayout finds the meta pages, and picks one as bbolt does: of those whose
+// checksum matches the one with the higher transaction id, whatever it says. So
+// one that says nonsense, and was sealed again, cannot be passed over.
 func readLayout(head []byte) (layout, error) {
 	first, err0 := parseMeta(head)
+	if err0 == nil && !first.hasPageSize() {
+		return layout{}, fmt.Errorf("meta page 0 is wrong: %w", first.check())
+	}
 	second, err1 := secondMeta(head, first, err0)
+	var l layout
 	switch {
 	case err0 != nil && err1 != nil:
 		if !isMetaPage(head, 0) && (len(head) < headerSize+4 || le.Uint32(head[headerSize:]) != metaMagic) {
@@ -115,11 +124,16 @@ func readLayout(head []byte) (layout, error) {
 		}
 		return layout{}, fmt.Errorf("both meta pages are damaged: of the first %w, of the second %w", err0, err1)
 	case err0 != nil:
-		return layout{second, fmt.Errorf("meta page 0 is damaged: %w", err0)}, nil
+		l = layout{second, fmt.Errorf("meta page 0 is damaged: %w", err0)}
 	case err1 != nil:
-		return layout{first, fmt.Errorf("meta page 1 is damaged: %w", err1)}, nil
+		l = layout{first, fmt.Errorf("meta page 1 is damaged: %w", err1)}
+	default:
+		l = bothMetas(head, first, second)
 	}
-	return bothMetas(head, first, second), nil
+	if err := l.check(); err != nil {
+		return layout{}, fmt.Errorf("its meta page is wrong: %w", err)
+	}
+	return l, nil
 }
 
 // secondMeta reads the second meta page. Where the first one does not tell the
@@ -129,11 +143,7 @@ func secondMeta(head []byte, first meta, err0 error) (meta, error) {
 		if int(first.pageSize) > len(head) {
 			return meta{}, errors.New("it is cut off")
 		}
-		m, err := parseMeta(head[first.pageSize:])
-		if err == nil && m.pageSize != first.pageSize {
-			err = fmt.Errorf("its page size is %d, that of the first %d", m.pageSize, first.pageSize)
-		}
-		return m, err
+		return parseMeta(head[first.pageSize:])
 	}
 	for size := minPageSize; size <= maxPageSize && size < len(head); size *= 2 {
 		if m, err := parseMeta(head[size:]); err == nil && int(m.pageSize) == size {
@@ -143,19 +153,20 @@ func secondMeta(head []byte, first meta, err0 error) (meta, error) {
 	return meta{}, errors.New("nothing is left")
 }
 
-// bothMetas holds two valid meta pages against each other: a snapshot writes
-// both from one transaction.
+// bothMetas holds two meta pages against each other: a snapshot writes both from
+// one transaction.
 func bothMetas(head []byte, first, second meta) layout {
 	l := layout{meta: first}
 	if second.txid > first.txid {
 		l.meta = second
+		l.pageSize = first.pageSize // which bbolt takes from the first
 	}
 	switch {
 	case !isMetaPage(head, 0):
 		l.torn = errors.New("the header of meta page 0 is damaged")
 	case !isMetaPage(head[first.pageSize:], 1):
 		l.torn = errors.New("the header of meta page 1 is damaged")
-	case first.root != second.root || first.pages != second.pages || first.freelist != second.freelist:
+	case first.root != second.root || first.pages != second.pages || first.freelist != second.freelist || first.pageSize != second.pageSize:
 		l.torn = errors.New("its two meta pages are of different transactions, as in a copy of the file of a running server")
 	}
 	return l

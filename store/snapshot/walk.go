@@ -157,7 +157,9 @@ func (w *walker) reach(at place) *candidate {
 		w.damagef(flawCause(c.flaw), at.page, "%s", c.flaw)
 	case c.kind == kindWaiting:
 		w.damagef(BadLength, at.page, "its end is missing")
-	case c.kind == kindFreelist, c.kind == kindDropped:
+	case c.kind == kindDropped:
+		w.damagef(BadSchema, at.page, "page %d leads here, to buckets, and etcd nests none", at.parent)
+	case c.kind == kindFreelist:
 		w.damagef(BadStructure, at.page, "page %d leads here, but it is of another type", at.parent)
 	case c.kind == kindLong:
 		w.long = true
