@@ -86,6 +86,19 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
+// A page longer than what is put together in memory is not verified, and not
+// called damaged.
+func TestTooLongPage(t *testing.T) {
+	pages := make([]byte, maxExtent+8192)
+	le.PutUint64(pages, 2)
+	le.PutUint16(pages[8:], leafPage)
+	le.PutUint32(pages[12:], uint32(maxExtent/4096))
+	got := Verify(bytes.NewReader(sealed(pages, 2, noFreelist, 4096)), Options{})
+	if got.Verdict != Unverified || got.Cause != TooBig || got.Reason != "one of its values is longer than 64 MiB" {
+		t.Errorf("got %s, %s, %q", got.Verdict, got.Cause, got.Reason)
+	}
+}
+
 func checkResult(t *testing.T, r Result) {
 	t.Helper()
 	if r.Cause == Internal || r.Verdict == "" {

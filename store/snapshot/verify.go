@@ -217,7 +217,9 @@ func (v *verification) resolve(s *scanner, end streamEnd) {
 
 // summarize makes facts of what the walk met.
 func (w *walker) summarize() bool {
-	w.schema()
+	if !w.long { // else buckets may be hidden
+		w.schema()
+	}
 	w.facts.InUse = int64(w.used) * int64(w.pageSize)
 	w.facts.Hash = w.crc
 	w.facts.CompactRevision = max(w.compact.scheduled, w.compact.finished)

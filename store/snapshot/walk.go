@@ -338,7 +338,7 @@ func (w *walker) free(b []byte) {
 		last = page
 		listed++
 	}
-	if lost := int64(w.pages) - int64(w.used) - int64(listed); lost != 0 && len(w.out.Damage) == 0 {
+	if lost := int64(w.pages) - int64(w.used) - int64(listed); lost != 0 && !w.long && len(w.out.Damage) == 0 {
 		w.damagef(BadStructure, w.freelist, "%d pages are neither used nor in the freelist", lost)
 	}
 }
