@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
+	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"cmd/backstop": {"audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
