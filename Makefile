@@ -25,7 +25,7 @@ $(TOOLS)/staticcheck:
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 update: ## rewrites every derived file
-	$(GO) test ./audit/report ./store ./rules ./cmd/... -update
+	$(GO) test ./audit/report ./store ./rules ./alerts ./cmd/... -update
 
 FUZZTIME ?= 1m
 fuzz: ## every fuzz target for FUZZTIME

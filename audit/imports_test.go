@@ -24,10 +24,15 @@ var arrows = map[string][]string{
 	"store/kops":              {"store/etcdmanager"},
 	"store":                   {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":         {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
-	"store/storetest/rgwtest": {"audit", "store", "store/storetest"},
+	"store/storetest/child":   {},
+	"store/storetest/rgwtest": {"audit", "store", "store/storetest", "store/storetest/child"},
 	"rules/recovery":          {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                   {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery"},
-	"cmd/backstop":            {"audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery", "store/kops"},
+	"alerts/deliver":          {},
+	"alerts":                  {"audit", "store/etcdmanager", "alerts/deliver"},
+
+	"alerts/promtest": {"store/storetest/child"},
+	"cmd/backstop":    {"alerts", "alerts/deliver", "audit", "audit/report", "store", "store/etcdmanager", "store/storetest", "rules", "rules/lifecycle", "rules/recovery", "store/kops"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in

@@ -292,7 +292,7 @@ func (s *S3) Fork() Bucket { return &S3{link: s.link} }
 func (s *S3) Usage() audit.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return audit.Usage{Requests: maps.Clone(s.usage.Requests), Bytes: s.usage.Bytes}
+	return audit.Usage{Requests: maps.Clone(s.usage.Requests), Errors: maps.Clone(s.usage.Errors), Bytes: s.usage.Bytes}
 }
 
 // ClockOffset gives the Date header of the last answer less the clock half-way
@@ -330,6 +330,7 @@ func call[T any](ctx context.Context, s *S3, q query, do func(context.Context, *
 		}
 		e := q.judge(ctx, limited, &a, err)
 		e.Attempts = attempt
+		s.countError(e)
 		if !moved {
 			if to := s.elsewhere(limited, &a, e); to != "" {
 				moved = true
@@ -419,4 +420,18 @@ func (s *S3) count(operation string, bytes int64) {
 		}
 		s.usage.Requests[operation]++
 	}
+}
+
+// countError counts an attempt that failed. An answer that there is no such
+// thing, or that it is to be asked elsewhere, is none.
+func (s *S3) countError(e *Error) {
+	if errors.Is(e.Err, ErrMissing) || e.Cause == audit.CauseRedirect {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.usage.Errors == nil {
+		s.usage.Errors = map[string]int{}
+	}
+	s.usage.Errors[string(e.Cause)]++
 }
