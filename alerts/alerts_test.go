@@ -57,7 +57,7 @@ func healthy() audit.StoreReport {
 				{File: "etcd-cluster-spec", State: audit.Set, LastModified: noon.Add(-30 * audit.Day), Expires: audit.Is(noon.Add(60*audit.Day + 12*time.Hour))},
 			},
 		},
-		Usage: audit.Usage{Requests: map[string]int{"GetObject": 3, "ListObjectsV2": 2}, Errors: map[string]int{"throttled": 1}, Bytes: 12345},
+		Usage: audit.Usage{Requests: map[string]int{"GetObject": 3, "ListObjectsV2": 2}, Errors: map[string]int{"throttled": 1, "denied": 2}, Bytes: 12345},
 	}
 }
 
@@ -255,6 +255,8 @@ func TestNeverAndUnknown(t *testing.T) {
 		{NamePending, []string{"s3://other/x"}, "NaN"},
 		{NamePending, []string{"etcd/main"}, "0"},
 		{NamePending, []string{"etcd/events"}, "1"},
+		{NameAuditErrors, []string{"etcd/main"}, "1"},
+		{NameErrors, []string{"denied"}, "6"},
 		{NameAudit, []string{"s3://new/store"}, "0"},
 		{NameVerdict, []string{"etcd/events", `"critical"`}, "1"},
 		{NameVerdict, []string{"etcd/events", `"ok"`}, "0"},

@@ -131,7 +131,7 @@ var Metrics = []Metric{
 	{NameAuditRequests, Gauge, nil, true,
 		"Requests to S3 in the last audit of the store, retries included. The bucket's own count for the store that was looked at first."},
 	{NameAuditErrors, Gauge, nil, true,
-		"Requests of " + NameAuditRequests + " that failed."},
+		"Requests of " + NameAuditRequests + " that failed because S3 or the way to it did: throttled, server-error, timeout, unreachable, malformed. Refusals are not among them."},
 }
 
 // Named gives a metric of the table. It panics for a name that is not in it.

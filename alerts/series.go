@@ -88,7 +88,7 @@ func (s *sink) store(one Result, name string) {
 	snapshots(own, r)
 	own(NameInterval, r.Interval.Seconds())
 	own(NameAuditRequests, sum(r.Usage.Requests))
-	own(NameAuditErrors, sum(r.Usage.Errors))
+	own(NameAuditErrors, troubles(r.Usage.Errors))
 }
 
 // pending is known where a restore command was read, or the whole queue was.
@@ -245,6 +245,16 @@ func sum(counts map[string]int) float64 {
 	n := 0
 	for _, of := range counts {
 		n += of
+	}
+	return float64(n)
+}
+
+// troubles counts the errors that are S3's, or of the way to it. What is refused
+// for good is no trouble of the moment: the facts that stay unseen tell of it.
+func troubles(errors map[string]int) float64 {
+	n := 0
+	for _, cause := range []audit.Cause{audit.CauseThrottled, audit.CauseServer, audit.CauseTimeout, audit.CauseUnreachable, audit.CauseMalformed} {
+		n += errors[string(cause)]
 	}
 	return float64(n)
 }
