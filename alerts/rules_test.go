@@ -204,7 +204,9 @@ func byHand() []ruleTest {
 	finding := func(store string) string {
 		return NameFindings + "{" + store + `,rule="control/reset-armed",severity="critical",instance="y"}`
 	}
-	unseen := func(store, fact string) string { return NameUnseen + "{" + store + `,fact="` + fact + `",instance="y"}` }
+	unseen := func(store, fact string) string {
+		return NameUnseen + "{" + store + `,fact="` + fact + `",instance="y"}`
+	}
 	requests, errors := NameAuditRequests+"{"+storeOf+"}", NameAuditErrors+"{"+storeOf+"}"
 	const other = `store="s3://kops/b",cluster="b",etcd="main"`
 	return []ruleTest{

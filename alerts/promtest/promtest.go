@@ -86,7 +86,7 @@ func Alertmanager(tb testing.TB, config string) string {
 // its --web.config.file, if any.
 func Pushgateway(tb testing.TB, webConfig string) string {
 	tb.Helper()
-	var more []string
+	more := []string{"--persistence.file="} // Debian's would keep what other tests pushed
 	if webConfig != "" {
 		more = append(more, "--web.config.file="+write(tb, tb.TempDir(), "web.yml", webConfig))
 	}
