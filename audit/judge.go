@@ -32,6 +32,10 @@ type Ruleset struct {
 	// metric's label. It is a function, and not part of this package, because
 	// it is etcd-manager's model that knows.
 	State func(o *Observation, p Policy, now time.Time) StoreState
+	// Control says what is to say of the two control files. It is a function
+	// for the same reason: it is the lifecycle evaluator that knows. It may be
+	// nil.
+	Control func(o *Observation, now time.Time) []ControlFile
 }
 
 // StoreState is the state that etcd-manager's model gives to a store.
@@ -51,20 +55,12 @@ type StoreReport struct {
 	Judged time.Time `json:"judged"`
 	// Observed is when the look at the store ended.
 	Observed time.Time `json:"observed"`
-	// Snapshots counts the complete snapshots; Newest is the newest one.
-	Snapshots int     `json:"snapshots"`
-	Newest    *Newest `json:"newest,omitempty"`
+	Measures
 	// Findings are sorted, the most urgent first.
 	Findings []Finding `json:"findings"`
 	// Unseen are the facts that were not seen, with the reason.
 	Unseen []UnseenFact `json:"unseen,omitempty"`
 	Usage  Usage        `json:"usage"`
-}
-
-// Newest is the newest complete snapshot of a store.
-type Newest struct {
-	Name string    `json:"name"`
-	At   time.Time `json:"at"` // when it was written: by S3's clock, or by its name in a copied store
 }
 
 // An UnseenFact is a fact that was not seen, and why.
@@ -94,12 +90,9 @@ func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
 	o = p.Assuming(o, now)
 	r := StoreReport{
 		Store: o.Store, Judged: now, Observed: o.Ended, Usage: o.Usage,
-		State:     set.State(o, p, now),
-		Snapshots: o.Listing.Value.CompleteSnapshots(),
-		Findings:  []Finding{},
-	}
-	if s, at, ok := o.Listing.Value.Newest(now); ok {
-		r.Newest = &Newest{Name: s.Name, At: at}
+		State:    set.State(o, p, now),
+		Measures: o.measure(set, p, now),
+		Findings: []Finding{},
 	}
 	if role := p.RoleOf(o); role != Live {
 		r.Role = role

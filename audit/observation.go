@@ -342,7 +342,10 @@ type Uploads struct {
 // Usage counts what an observation cost.
 type Usage struct {
 	Requests map[string]int `json:"requests,omitempty"` // by S3 operation, retries included
-	Bytes    int64          `json:"bytes"`              // of response bodies
+	// Errors counts the requests that failed, by [Cause], retries included. That
+	// something does not exist is an answer.
+	Errors map[string]int `json:"errors,omitempty"`
+	Bytes  int64          `json:"bytes"` // of response bodies
 	// Throttled counts the answers that asked to slow down.
 	Throttled int `json:"throttled,omitempty"`
 }
@@ -419,6 +422,25 @@ func (l Listing) Newest(now time.Time) (newest Snapshot, at time.Time, ok bool) 
 		}
 	}
 	return newest, at, ok
+}
+
+// Oldest gives the oldest complete snapshot and when it was written, by the
+// same clock as [Listing.Newest].
+func (l Listing) Oldest() (oldest Snapshot, at time.Time, ok bool) {
+	copied := l.Copied()
+	for _, s := range l.Snapshots {
+		if !s.Complete() || s.Taken.IsZero() {
+			continue
+		}
+		t := s.Stored()
+		if copied {
+			t = s.Taken
+		}
+		if !ok || t.Before(at) {
+			oldest, at, ok = s, t, true
+		}
+	}
+	return oldest, at, ok
 }
 
 // CompleteSnapshots counts the snapshots of which both halves are there, and

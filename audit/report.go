@@ -77,6 +77,12 @@ func (u *Usage) Add(v Usage) {
 	for op, n := range v.Requests {
 		u.Requests[op] += n
 	}
+	for cause, n := range v.Errors {
+		if u.Errors == nil {
+			u.Errors = map[string]int{}
+		}
+		u.Errors[cause] += n
+	}
 	u.Bytes += v.Bytes
 	u.Throttled += v.Throttled
 }

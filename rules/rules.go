@@ -66,7 +66,7 @@ var looking = []audit.Rule{
 }
 
 // Set is what audit.Judge judges by.
-var Set = audit.Ruleset{Rules: All, State: StateOf}
+var Set = audit.Ruleset{Rules: All, State: StateOf, Control: ControlOf}
 
 //go:embed audit_*.md bucket_*.md control_*.md lifecycle_*.md queue_*.md retention_*.md snapshot_*.md
 var pages embed.FS

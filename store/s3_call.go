@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -52,6 +53,7 @@ func call[T any](ctx context.Context, s *S3, q query, do func(context.Context, *
 		}
 		e := q.judge(ctx, limited, &a, err)
 		e.Attempts = attempt
+		s.countError(e)
 		to := ""
 		if !moved {
 			to = s.elsewhere(ctx, limited, &a, e)
@@ -143,6 +145,14 @@ func (s *S3) count(change func(*audit.Usage)) {
 	change(&s.usage)
 }
 
+// countError counts an attempt that failed. An answer that there is no such
+// thing, or that it is to be asked elsewhere, is none.
+func (s *S3) countError(e *Error) {
+	if !errors.Is(e.Err, ErrMissing) && e.Cause != audit.CauseRedirect {
+		s.count(func(u *audit.Usage) { u.Add(audit.Usage{Errors: map[string]int{string(e.Cause): 1}}) })
+	}
+}
+
 // countRequest counts one request.
 func (s *S3) countRequest(operation string) {
 	s.count(func(u *audit.Usage) { u.Add(audit.Usage{Requests: map[string]int{operation: 1}}) })
@@ -154,7 +164,7 @@ func (s *S3) Usage() audit.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.usage
-	u.Requests = maps.Clone(u.Requests)
+	u.Requests, u.Errors = maps.Clone(u.Requests), maps.Clone(u.Errors)
 	return u
 }
 

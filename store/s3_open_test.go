@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -426,5 +427,34 @@ func TestSkew(t *testing.T) {
 	f.ResetRequests()
 	if _, err := open(t, endpoint).Versioning(context.Background()); err == nil || len(f.Requests()) != 2 {
 		t.Errorf("got %v after %d requests, want an error after 2", err, len(f.Requests()))
+	}
+}
+
+// TestUsageCountsErrors holds that every attempt which failed counts, by its
+// cause, and that something which is not there is no error.
+func TestUsageCountsErrors(t *testing.T) {
+	f, endpoint := faulty(t)
+	b := open(t, endpoint)
+	if _, err := b.Get(t.Context(), "nowhere", 100); !errors.Is(err, store.ErrMissing) {
+		t.Fatal(err)
+	}
+	if got := b.Usage().Errors; len(got) != 0 {
+		t.Errorf("a missing object counts as %v", got)
+	}
+	f.Fault(func(storetest.Request) *storetest.Fault {
+		return &storetest.Fault{Kind: storetest.Refused, Status: 503, Code: "SlowDown"}
+	})
+	if _, err := b.Versioning(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	f.Fault(func(storetest.Request) *storetest.Fault {
+		return &storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "AccessDenied"}
+	})
+	if _, err := b.Versioning(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	want := map[string]int{"throttled": b.Usage().Requests["GetBucketVersioning"] - 1, "denied": 1}
+	if got := b.Usage().Errors; !maps.Equal(got, want) || want["throttled"] < 2 {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -37,6 +37,7 @@ func everything(name string) audit.Report {
 			Store:   audit.Store{URL: "s3://" + bucket + "/" + prefix, Bucket: bucket, Prefix: prefix, Etcd: "main"},
 			Verdict: v, State: audit.StoreState{Name: state}, Judged: judged, Observed: judged.Add(-time.Second),
 			Findings: []audit.Finding{}, Usage: usage,
+			Measures: audit.Measures{Began: judged.Add(-2 * time.Second), Interval: 15 * time.Minute},
 		}
 		if age > 0 {
 			s.Snapshots, s.Newest = 12, &audit.Newest{Name: "2026-11-30T18:00:00Z-000001", At: judged.Add(-age)}
@@ -64,6 +65,10 @@ func everything(name string) audit.Report {
 		Todo("Put etcd-cluster-created back FIRST.", "Do NOT run `kops update cluster --yes` until this is done ("+name+").", "3. Look at "+name,
 			"- four", "+ five", "# six", "> seven", "    eight", "```", "--- ten", "Eleven, the last.")
 	imminent.VersionID = name
+	control := []audit.ControlFile{
+		{File: "etcd-cluster-created", State: audit.Unset, Expires: audit.None[time.Time]()},
+		{File: "etcd-cluster-spec", State: audit.Set, LastModified: judged.Add(-time.Hour), Expires: audit.Is(judged.Add(time.Hour))},
+	}
 	imminent.Evidence = append(imminent.Evidence, audit.Evidence{Rule: "control/never-initialised", Message: name})
 	armed := store("kops", name, "armed", audit.VerdictCritical, 30*time.Hour,
 		found("control/reset-armed", audit.Critical, "both control files are missing"), shared)
@@ -76,10 +81,14 @@ func everything(name string) audit.Report {
 	elsewhere.Store.Endpoint = "https://s3.example.org"
 	elsewhere.Role = audit.Replica
 
+	first := store("kops", "prod/backups/etcd/main", "imminent", audit.VerdictCritical, 3*time.Minute, imminent, shared,
+		found("snapshot/large", audit.Info, "a snapshot has grown"))
+	first.Control, first.SnapshotBytes, first.Oldest = control, 1200, &audit.Newest{Name: "2026-11-29T18:00:00Z-000001", At: judged.Add(-24 * time.Hour)}
+	first.Usage.Errors = map[string]int{"throttled": 1}
+	unseen.Control = []audit.ControlFile{{File: "etcd-cluster-created", State: audit.Unseen, Expires: audit.Unknown[time.Time](unseen.Unseen[0].Why)}}
+
 	return audit.NewReport(judged, []audit.StoreReport{
-		store("kops", "prod/backups/etcd/main", "imminent", audit.VerdictCritical, 3*time.Minute, imminent, shared,
-			found("snapshot/large", audit.Info, "a snapshot has grown")),
-		armed, unseen, elsewhere,
+		first, armed, unseen, elsewhere,
 		store("kops", "latent/backups/etcd/main", "latent", audit.VerdictCritical, time.Minute, found("control/spec-missing", audit.Critical, "the spec is missing")),
 		store("kops", "stuck/backups/etcd/main", "stuck", audit.VerdictCritical, time.Minute, found("control/spec-missing", audit.Critical, "the spec is missing")),
 		store("kops", "blocked/backups/etcd/main", "blocked", audit.VerdictCritical, time.Minute, found("control/blocked", audit.Critical, "the queue blocks")),

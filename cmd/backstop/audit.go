@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"backstop/audit/report"
+	"backstop/alerts"
 )
 
 type auditOptions struct {
@@ -20,6 +20,7 @@ type auditOptions struct {
 	rules    []string
 	quiet    bool
 	watch    time.Duration
+	metrics  metricsOptions
 }
 
 func (p *program) auditCommand() *cobra.Command {
@@ -36,7 +37,8 @@ else $KOPS_STATE_STORE.
 		Example: `  backstop audit s3://kops-state
   backstop audit s3://kops-state/prod.example.com/backups/etcd/main --watch 10s
   backstop audit ./copy-of-bucket --at 2027-01-15
-  backstop audit s3://kops-state --record seen.json -o json=report.json -o text`,
+  backstop audit s3://kops-state --record seen.json -o json=report.json -o text
+  backstop audit s3://kops-state --textfile /var/lib/prometheus/node-exporter`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := p.fromEnvironment(c); err != nil {
 				return err
@@ -46,12 +48,13 @@ else $KOPS_STATE_STORE.
 	}
 	f := c.Flags()
 	o.addLooking(f)
-	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(report.Names(), ", "))
+	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(formatNames(), ", "))
 	f.StringVar(&o.failOn, "fail-on", "warning", "least verdict with an exit status of its own: warning or critical (UNKNOWN always has)")
 	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 for any verdict that was delivered")
 	f.StringSliceVar(&o.rules, "rules", nil, "judge by these `rules` alone, separated by commas")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
 	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
+	o.metrics.add(f)
 	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
 	return c
 }
@@ -72,7 +75,7 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if err != nil {
 		return err
 	}
-	outs, err := outputs(p, &o.options, o.output, o.quiet, report.Named)
+	outs, err := outputs(p, &o.options, o.output, o.quiet, formatNamed)
 	if err != nil {
 		return err
 	}
@@ -84,6 +87,10 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
 		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
 	}
+	gateway, err := o.telling(at)
+	if err != nil {
+		return err
+	}
 	r, err := p.assess(ctx, args, &o.options, set, at, nil)
 	if err != nil {
 		return err
@@ -93,6 +100,9 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 		}
 	}
+	if err := o.metrics.tell(ctx, gateway, alerts.Of(r), alerts.Scope{Below: args}); err != nil {
+		return undelivered(err)
+	}
 	if o.watch > 0 {
 		return p.watch(ctx, args, o, set, r)
 	}
@@ -100,4 +110,20 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		return status(s)
 	}
 	return nil
+}
+
+// telling prepares to tell others than the caller what was found. They are told of
+// the present, and of all of it.
+func (o *auditOptions) telling(at time.Time) (*alerts.Pushgateway, error) {
+	switch {
+	case o.metrics == (metricsOptions{job: o.metrics.job}):
+		return nil, nil
+	case o.replay != "" || !at.IsZero():
+		return nil, usagef("--textfile and --pushgateway tell what is so now: they do not go with --replay or --at; -o prometheus=FILE does")
+	case len(o.rules) > 0:
+		return nil, usagef("--textfile and --pushgateway tell everything: they do not go with --rules; -o prometheus=FILE does")
+	case o.watch > 0:
+		return nil, usagef("--textfile and --pushgateway tell the outcome of one audit: they do not go with --watch")
+	}
+	return o.metrics.check()
 }

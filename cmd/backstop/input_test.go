@@ -63,7 +63,7 @@ func TestBadInput(t *testing.T) {
 		"no STORE":                     {[]string{"audit"}, 64, []string{"no STORE", "--config", "KOPS_STATE_STORE"}},
 		"unknown flag":                 {[]string{"audit", "--frobnicate"}, 64, []string{"unknown flag", "--help"}},
 		"unknown command":              {[]string{"adit"}, 64, []string{"unknown command", "--help"}},
-		"unknown format":               {[]string{"audit", "-o", "pdf", dir}, 64, []string{`no output format "pdf"`, "html, json, markdown, nagios, text"}},
+		"unknown format":               {[]string{"audit", "-o", "pdf", dir}, 64, []string{`no output format "pdf"`, "html, json, markdown, nagios, prometheus, text"}},
 		"two formats to stdout":        {[]string{"audit", "-o", "json", "-o", "text", dir}, 64, []string{"FORMAT=FILE"}},
 		"unknown rule":                 {[]string{"audit", "--rules", "control/typo", dir}, 64, []string{`no rule "control/typo"`}},
 		"unknown fail-on":              {[]string{"audit", "--fail-on", "never", dir}, 64, []string{"--fail-on"}},

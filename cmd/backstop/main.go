@@ -65,6 +65,7 @@ const (
 	exitUsage       = 64
 	exitUnavailable = 69
 	exitInternal    = 70
+	exitUndelivered = 74 // EX_IOERR
 	exitTryAgain    = 75
 	exitDenied      = 77
 	exitConfig      = 78
@@ -127,8 +128,9 @@ func (p *program) run(args []string) int {
 const exitHelp = `
 Exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (something could not be
 looked at, or no store was found); 64 usage, 69 no store could be reached,
-70 internal error, 75 try again, 77 permission denied on every store,
-78 bad configuration, 130 and 143 interrupted.
+70 internal error, 74 metrics or notifications could not be delivered,
+75 try again, 77 permission denied on every store, 78 bad configuration,
+130 and 143 interrupted.
 `
 
 func (p *program) root() *cobra.Command {

@@ -177,7 +177,7 @@ func ruleset(ids []string) (audit.Ruleset, error) {
 	if len(ids) == 0 {
 		return rules.Set, nil
 	}
-	set := audit.Ruleset{State: rules.Set.State}
+	set := audit.Ruleset{State: rules.Set.State, Control: rules.Set.Control}
 	for _, id := range ids {
 		if _, ok := rules.Named(id); !ok {
 			return audit.Ruleset{}, usagef("--rules: there is no rule %q; `backstop explain` lists them", id)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -28,14 +29,19 @@ func versionString() string {
 	if version != "" {
 		return version
 	}
+	return strings.TrimSpace("development " + revision())
+}
+
+// revision is the commit that the build recorded; empty where it did not.
+func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "development"
+		return ""
 	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			return "development " + s.Value
+			return s.Value
 		}
 	}
-	return "development"
+	return ""
 }

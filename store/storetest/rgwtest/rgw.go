@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"backstop/store/storetest/child"
 )
 
 // startLimit bounds the start, which takes 15 to 35 seconds on two busy cores.
@@ -258,7 +260,7 @@ func (g *RGW) command(ctx context.Context, program string, args ...string) (stri
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := startBound(cmd)
+	err := child.Start(cmd)
 	if err == nil {
 		err = cmd.Wait()
 	}
@@ -283,7 +285,7 @@ func (g *RGW) daemonIn(env []string, program string, args ...string) func() erro
 		defer log.Close()
 		cmd := exec.Command(program, append([]string{"-c", g.file("ceph.conf")}, args...)...)
 		cmd.Stdout, cmd.Stderr, cmd.Env = log, log, env
-		if err := startBound(cmd); err != nil {
+		if err := child.Start(cmd); err != nil {
 			return err
 		}
 		g.daemons = append(g.daemons, cmd)
@@ -295,7 +297,7 @@ func (g *RGW) daemonIn(env []string, program string, args ...string) func() erro
 // have nothing to save.
 func (g *RGW) stop() {
 	for i := len(g.daemons) - 1; i >= 0; i-- {
-		endBound(g.daemons[i])
+		child.End(g.daemons[i])
 	}
 	_ = os.RemoveAll(g.dir) // it lies below the system's temporary folder
 }

@@ -1,4 +1,4 @@
-package rgwtest
+package child
 
 import (
 	"os/exec"
@@ -21,16 +21,16 @@ var starter = sync.OnceValue(func() chan func() {
 	return work
 })
 
-// startBound starts a program that dies with this process, however that ends.
-func startBound(cmd *exec.Cmd) error {
+// Start starts a program that dies with this process, however that ends.
+func Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	result := make(chan error)
 	starter() <- func() { result <- cmd.Start() }
 	return <-result
 }
 
-// endBound ends a program and what it has started.
-func endBound(cmd *exec.Cmd) {
+// End ends a program and what it has started.
+func End(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may be gone
 	t := time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	defer t.Stop()
