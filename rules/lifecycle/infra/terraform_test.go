@@ -240,10 +240,45 @@ func TestTerraformGaps(t *testing.T) {
 	if len(d.Gaps) != 1 {
 		t.Errorf("a member that is there twice: gaps %+v", d.Gaps)
 	}
+	d = mustRead(t, `{"format_version":"1.2","resource_changes":[{"address":"a","type":"aws_s3_object"},{"address":"b","type":"aws_s3_bucket","change":null}]}`, Options{})
+	if len(d.Gaps) != 2 {
+		t.Errorf("changes that are not told: gaps %+v", d.Gaps)
+	}
 	for _, bad := range []string{`{"format_version":"2.0","resource_changes":[]}`, `{"format_version":"1.2","planned_values":{}}`} {
 		if _, err := Read([]byte(bad), Options{}); err == nil {
 			t.Errorf("%s was read", bad)
 		}
+	}
+}
+
+// Resources of other providers that may concern a store are told, and the rest is
+// passed over.
+func TestTerraformStrangers(t *testing.T) {
+	for name, c := range map[string]struct{ kind, actions, after, unknowns, want, bucket string }{
+		"DigitalOcean's rules":      {"digitalocean_spaces_bucket", `"create"`, `{"name":"b","lifecycle_rule":[{"enabled":true}]}`, `{}`, "does not read the lifecycle rules", "b"},
+		"Cloud Control's":           {"awscc_s3_bucket", `"no-op"`, `{"bucket_name":"b","lifecycle_configuration":{"rules":[]}}`, `{}`, "does not read the lifecycle rules", "b"},
+		"not known":                 {"minio_ilm_policy", `"create"`, `{}`, `{"rule":true,"bucket":true}`, "does not read the lifecycle rules", ""},
+		"a bucket without rules":    {"scaleway_object_bucket", `"create"`, `{"name":"b","lifecycle_rule":[]}`, `{}`, "", ""},
+		"Google's bucket":           {"google_storage_bucket", `"create"`, `{"name":"b","lifecycle_rule":[{}]}`, `{}`, "", ""},
+		"a spec on Google":          {"google_storage_bucket_object", `"create"`, `{"bucket":"b","name":"c/backups/etcd/main/control/etcd-cluster-spec"}`, `{}`, "by the resource google_storage_bucket_object", ""},
+		"the same, unchanged":       {"google_storage_bucket_object", `"no-op"`, `{"bucket":"b","name":"c/control/etcd-cluster-spec"}`, `{}`, "", ""},
+		"another object":            {"digitalocean_spaces_bucket_object", `"create"`, `{"bucket":"b","key":"c/addons"}`, `{}`, "", ""},
+		"something else altogether": {"aws_instance", `"create"`, `{"key":"x"}`, `{"id":true}`, "", ""},
+	} {
+		d := mustRead(t, planOf(c.kind, c.actions, c.after, c.unknowns), Options{})
+		if c.want == "" {
+			if len(d.Gaps) != 0 {
+				t.Errorf("%s: %+v", name, d.Gaps)
+			}
+			continue
+		}
+		if len(d.Gaps) != 1 || !strings.Contains(d.Gaps[0].Why, c.want) || d.Gaps[0].Bucket != c.bucket || d.Gaps[0].Source == "" {
+			t.Errorf("%s: %+v", name, d.Gaps)
+		}
+	}
+	gone := strings.Replace(planOf("digitalocean_spaces_bucket_object", `"delete"`, `null`, `{}`), `"before":null`, `"before":{"bucket":"b","key":"control/etcd-cluster-created"}`, 1)
+	if d := mustRead(t, gone, Options{}); len(d.Gaps) != 1 {
+		t.Errorf("a control file that goes: %+v", d.Gaps)
 	}
 }
 
