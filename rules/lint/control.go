@@ -78,8 +78,8 @@ var protectedOnlyBy128K = Rule{
 			if s.proposal.Implied {
 				by = "the file does not say, and S3 then takes " + lifecycle.AllClasses128K
 			}
-			f := s.found(audit.Warning, i, "nothing but S3's default for objects under 128 KB keeps rule `%s` from moving %s to storage class %s (%s). A size filter in the rule, or the other default, ends that.",
-				s.rule(i).Name(), files(would), earliest(would).Class, by)
+			f := s.found(audit.Warning, i, "nothing but S3's default for objects under 128 KB keeps rule `%s` from moving to storage class %s %s (%s). A size filter in the rule, or the other default, ends that.",
+				s.rule(i).Name(), earliest(would).Class, files(would), by)
 			f.Finding = f.Todo(s.narrow(i))
 			return f, true
 		})
