@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"store/etcdmanager":           {},
 	"rules/lifecycle":             {},
 	"rules/lifecycle/infra":       {"rules/lifecycle"},
-	"rules/lint":                  {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle", "rules/lifecycle/infra"},
+	"rules/lint":                  {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle", "rules/lifecycle/infra", "rules/forecast"},
 	"store/kops":                  {"store/etcdmanager"},
 	"store/snapshot":              {},
 	"store/snapshot/snapshottest": {},

@@ -19,6 +19,12 @@ type LintReport struct {
 	// Stores are what the code was held against.
 	Stores   []LintStore   `json:"stores"`
 	Findings []LintFinding `json:"findings"`
+	// Timelines are what becomes of stores by the rules in force, and by those
+	// that are proposed.
+	Timelines []LintTimeline `json:"timelines,omitempty"`
+	// Unfollowed counts further stores that a change concerns and of which no
+	// timeline is told, because there are so many.
+	Unfollowed int `json:"unfollowed,omitempty"`
 	// Problems are places to look at that gave no store to hold the code against.
 	Problems []Problem `json:"problems,omitempty"`
 	Usage    Usage     `json:"usage"`
@@ -95,6 +101,45 @@ type Fate struct {
 	Rule string    `json:"rule"`
 	// Unsure says what was not known, and was read in the harmful way.
 	Unsure string `json:"unsure,omitempty"`
+}
+
+// A LintTimeline is what becomes of a store before a change and after it, if nobody
+// touches it.
+type LintTimeline struct {
+	Store string `json:"store"`
+	// File and Source name the proposed configuration.
+	File   string `json:"file"`
+	Source string `json:"source,omitempty"`
+	// Assumes says that what is unknown of the proposal was read in the worst way.
+	Assumes bool `json:"assumes,omitempty"`
+	// Before is by the rules in force; unseen where they were not seen.
+	Before Fact[Future] `json:"before"`
+	After  Fact[Future] `json:"after"`
+}
+
+// A Future is what becomes of a store.
+type Future struct {
+	Until time.Time `json:"until"` // how far it was looked
+	// Steps are in the order in which they happen; none means that nothing does.
+	Steps []LintStep `json:"steps"`
+	// NoReturn is when etcd-cluster-created is taken away, Reset when etcd-manager
+	// makes a new, empty cluster with nobody touching it; zero for never.
+	NoReturn time.Time `json:"no_return,omitzero"`
+	Reset    time.Time `json:"reset,omitzero"`
+	// Final is what can be restored at the end, in words.
+	Final string `json:"final"`
+}
+
+// A LintStep is one thing that happens to a store.
+type LintStep struct {
+	At time.Time `json:"at"`
+	// Overdue says that it may happen at any moment, since At.
+	Overdue bool `json:"overdue,omitempty"`
+	// What happens, State afterwards, and what it means, in words.
+	What     string   `json:"what"`
+	State    string   `json:"state"`
+	Meaning  string   `json:"meaning,omitempty"`
+	Severity Severity `json:"severity"`
 }
 
 // A LintStore is a store that code was held against.

@@ -21,6 +21,7 @@ func LintMarkdown(w io.Writer, r audit.LintReport, o LintOptions) error {
 	m.paragraph("Judged as of " + audit.Stamp(r.Judged) + ".")
 	m.blast(r)
 	m.effects(r)
+	m.lintTimelines(r)
 	m.lintFindings(r, o)
 	for i, p := range r.Problems {
 		if i == 0 {
@@ -89,6 +90,33 @@ func (m *markdown) effects(r audit.LintReport) {
 	}
 	if rows > mostEffects {
 		m.paragraph("And " + audit.Plural(rows-mostEffects, "file") + " more; -o json has them all.")
+	}
+}
+
+// lintTimelines writes what becomes of each store, now and then.
+func (m *markdown) lintTimelines(r audit.LintReport) {
+	futures, more := shownFutures(r)
+	for i, t := range futures {
+		if i == 0 {
+			m.line("\n## Timelines")
+		}
+		m.line("\n### %s\n", code(t.Store))
+		if sameFuture(t) {
+			m.line("%s makes no difference to it.\n", code(timelineOf(t)))
+		} else {
+			for _, s := range futureWords(t.Before) {
+				m.line("- Now: %s", escaped(s))
+			}
+		}
+		for _, s := range futureWords(t.After) {
+			m.line("- Then: %s", escaped(s))
+		}
+		if t.Assumes {
+			m.paragraph("What is not known of the change is read in the worst way.")
+		}
+	}
+	if more != "" {
+		m.paragraph(more)
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"backstop/audit"
 	"backstop/audit/report"
+	"backstop/rules/forecast"
 )
 
 // lintOptions are the rules that lintEverything names, and one that is silent.
@@ -56,6 +58,13 @@ func lintEverything(name string) audit.LintReport {
 		Findings: []audit.LintFinding{
 			found("lint/id-missing", audit.Info, "plan.json", 0, name+" has no ID"), unsure,
 			found("lint/undo-window-short", audit.Warning, "plan.json", 14, "rule "+name+" is short"), critical,
+		},
+		Timelines: []audit.LintTimeline{
+			{Store: "s3://" + name, File: "plan.json", Source: name, Assumes: true, Before: audit.Is(audit.Future{Until: judged, Final: "6 snapshots"}),
+				After: audit.Is(audit.Future{Until: judged, Final: "NOTHING", Steps: []audit.LintStep{
+					{At: judged, What: "lifecycle rule " + name + " hides it", State: "armed", Meaning: "Backups stop.", Severity: audit.Critical}, {At: judged, Overdue: true, What: "it goes on", State: "armed", Severity: audit.Info}}})},
+			{Store: "s3://same/" + name, File: "lifecycle.xml", Before: audit.Is(audit.Future{Until: judged, Final: "1 snapshot"}), After: audit.Is(audit.Future{Until: judged, Final: "1 snapshot"})},
+			{Store: "s3://blind/" + name, File: "lifecycle.xml", Before: audit.Unknown[audit.Future](audit.Why{Reason: "access denied to " + name}), After: audit.Is(audit.Future{Until: judged, Final: "1 snapshot"})},
 		},
 		Problems: []audit.Problem{{Target: "s3://gone/" + name, Cause: audit.CauseNoBucket, Message: "there is no such bucket " + name, Do: "Check " + name}},
 	})
@@ -228,6 +237,33 @@ func TestLintJUnit(t *testing.T) {
 	}
 }
 
+// A forecast is told as what lifecycle rules and the control loop do.
+func TestFutureOf(t *testing.T) {
+	when := func(d int) time.Time { return judged.AddDate(0, 0, d) }
+	line := forecast.Timeline{To: when(700), Reset: when(31), NoReturn: when(30), Events: []forecast.Event{
+		{At: when(10), Actor: forecast.ByRetention, Action: forecast.Deletes, Snapshots: &forecast.Snapshots{Count: 3}, State: "running"},
+		{At: when(30), Late: when(31), Actor: forecast.ByLifecycle, Rule: "r", Action: forecast.Hides, Paths: []string{"control/etcd-cluster-created"}, State: "imminent", Severity: audit.Critical, Meaning: "It is over.", Unsure: "tags not read"},
+		{At: when(31), Actor: forecast.ByEtcdManager, Action: forecast.Resets, State: "running", Severity: audit.Critical},
+	}}
+	f := report.FutureOf(line)
+	if !f.IsSet() || len(f.Value.Steps) != 2 || !f.Value.Reset.Equal(when(31)) || !f.Value.NoReturn.Equal(when(30)) {
+		t.Fatalf("%+v", f)
+	}
+	s := f.Value.Steps[0]
+	for _, words := range []string{`lifecycle rule "r" hides etcd-cluster-created`, "because S3 acts late", "assuming the worse: tags not read"} {
+		if !strings.Contains(s.What, words) {
+			t.Errorf("%q does not say %q", s.What, words)
+		}
+	}
+	if s.State != "imminent" || s.Meaning != "It is over." || s.Severity != audit.Critical || !strings.Contains(f.Value.Steps[1].State, "as a new, empty cluster") {
+		t.Errorf("%+v", f.Value.Steps)
+	}
+	line.Gaps = []forecast.Gap{{Fact: audit.FactListing, Reason: "access denied"}, {Fact: audit.FactCreated, Necessary: true, Reason: "access denied"}}
+	if f := report.FutureOf(line); f.Seen() || !strings.Contains(f.WhyUnseen().Reason, "created was not seen: access denied") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Hostile names do not change what a forge shows.
 func TestLintMarkdownStructure(t *testing.T) {
 	hostileMD := lintRender(t, "markdown", lintEverything(hostile), lintOptions())
@@ -250,6 +286,13 @@ func TestLintMarkdownIsBounded(t *testing.T) {
 	e := r.Files[0].Configurations[0].Effects[0]
 	r.Files[0].Configurations[0].Effects = slices.Repeat([]audit.Effect{e}, 60)
 	md := lintRender(t, "markdown", r, lintOptions())
+	r.Timelines, r.Unfollowed = slices.Repeat(r.Timelines[:1], 25), 7
+	if md := lintRender(t, "markdown", r, lintOptions()); strings.Count(md, "Backups stop.") != 20 || !strings.Contains(md, "And 5 timelines more, which -o json has. Not followed: 7 stores more.") {
+		t.Error(md)
+	}
+	if out := lintRender(t, "text", r, lintOptions()); strings.Count(out, "Backups stop.") != 20 || !strings.Contains(out, "And 5 timelines more") {
+		t.Error(out)
+	}
 	if n := strings.Count(md, "hidden by a delete marker on"); n != 50 || !strings.Contains(md, "And 10 files more") {
 		t.Errorf("%d rows\n%s", n, md)
 	}

@@ -23,6 +23,13 @@ func LintText(w io.Writer, r audit.LintReport, o LintOptions) error {
 		}
 		t.lintFinding(f)
 	}
+	futures, more := shownFutures(r)
+	for _, l := range futures {
+		t.lintTimeline(l)
+	}
+	if more != "" {
+		t.line("%s", more)
+	}
 	for _, s := range r.Stores {
 		t.lintStore(s)
 	}
@@ -75,6 +82,21 @@ func (t *text) lintFinding(f audit.LintFinding) {
 	}
 	for i, d := range f.Do {
 		t.prose(fmt.Sprintf("    do %d. ", i+1), "          ", Printable(d))
+	}
+}
+
+// lintTimeline tells what becomes of a store now and then.
+func (t *text) lintTimeline(l audit.LintTimeline) {
+	t.line("timeline  %s  %s", Printable(l.Store), Printable(timelineOf(l)))
+	if sameFuture(l) {
+		t.prose("  as now  ", "          ", "the change makes no difference to it")
+	} else {
+		for _, s := range futureWords(l.Before) {
+			t.prose("  now   ", "        ", Printable(s))
+		}
+	}
+	for _, s := range futureWords(l.After) {
+		t.prose("  then  ", "        ", Printable(s))
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"backstop/audit"
 	"backstop/audit/report"
 	"backstop/rules"
+	"backstop/rules/lifecycle"
 	"backstop/rules/lint"
 	"backstop/store"
 )
@@ -94,15 +94,15 @@ func (p *program) lint(ctx context.Context, args []string, o *lintOptions) error
 	if err != nil {
 		return err
 	}
-	failOn, ok := map[string]audit.Verdict{"warning": audit.VerdictWarning, "critical": audit.VerdictCritical}[strings.ToLower(o.failOn)]
-	if !ok {
-		return usagef("--fail-on is %q, want warning or critical", o.failOn)
-	}
-	outs, err := p.lintOutputs(o, failOn)
+	failOn, err := parseFailOn(o.failOn)
 	if err != nil {
 		return err
 	}
-	in := lint.Input{AllowNothing: o.allowNothing}
+	outs, err := outputs(p, &o.options, o.output, o.quiet, report.LintNamed)
+	if err != nil {
+		return err
+	}
+	in := lint.Input{AllowNothing: o.allowNothing, Foresee: foresee}
 	if in.Files, err = p.readCode(args, o); err != nil {
 		return err
 	}
@@ -119,7 +119,8 @@ func (p *program) lint(ctx context.Context, args []string, o *lintOptions) error
 	}
 	r := lint.Judge(in)
 	for _, out := range outs {
-		if err := out.write(r); err != nil {
+		with := report.LintOptions{Options: out.Options, Rules: lintRules(), Version: versionString(), FailOn: failOn}
+		if err := out.write(func(w io.Writer) error { return out.format(w, r, with) }); err != nil {
 			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 		}
 	}
@@ -197,47 +198,9 @@ func lintStatus(r audit.LintReport, looked audit.Report, failOn audit.Verdict, e
 	return statusOf(looked, failOn, exitZero)
 }
 
-// A lintOutput is one -o FORMAT[=FILE].
-type lintOutput struct {
-	format report.LintFormat
-	file   string
-	stdout io.Writer
-	report.LintOptions
-}
-
-func (p *program) lintOutputs(o *lintOptions, failOn audit.Verdict) ([]lintOutput, error) {
-	color, width := p.terminal(&o.options)
-	var outs []lintOutput
-	toStdout := 0
-	for _, arg := range o.output {
-		name, file, _ := strings.Cut(arg, "=")
-		format, err := report.LintNamed(name)
-		if err != nil {
-			return nil, usagef("--output: %w", err)
-		}
-		out := lintOutput{format: format, file: file, stdout: p.stdout}
-		out.Rules, out.Version, out.FailOn, out.Quiet = lintRules(), versionString(), failOn, o.quiet
-		if file == "" {
-			out.Color, out.Width = color, width
-			toStdout++
-		}
-		outs = append(outs, out)
-	}
-	if toStdout > 1 {
-		return nil, usagef("--output: %d formats would go to stdout; give FORMAT=FILE to all but one", toStdout)
-	}
-	return outs, nil
-}
-
-func (out lintOutput) write(r audit.LintReport) error {
-	if out.file == "" {
-		return out.format(out.stdout, r, out.LintOptions)
-	}
-	err := writeFile(out.file, func(w io.Writer) error { return out.format(w, r, out.LintOptions) })
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s", out.file), err)
-	}
-	return nil
+// foresee tells what becomes of a store under lifecycle rules.
+func foresee(st *lint.Store, config *lifecycle.Configuration) audit.Fact[audit.Future] {
+	return report.FutureOf(rules.Forecast(st.Observation, st.Policy, st.Now, 0, config))
 }
 
 // lintRules are what formats say about the rules.

@@ -58,9 +58,6 @@ func (p *program) readLimited(name string) ([]byte, error) {
 		defer f.Close()
 		r = f
 	}
-	if r == nil {
-		return nil, errors.New("there is no stdin")
-	}
 	body, err := io.ReadAll(io.LimitReader(r, codeLimit+1))
 	if err == nil && len(body) > codeLimit {
 		err = fmt.Errorf("it is larger than %d MiB", codeLimit>>20)

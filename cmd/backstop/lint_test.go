@@ -164,7 +164,7 @@ func TestLintStdin(t *testing.T) {
 	if code := p.run([]string{"lint", "-", "--prefix", "x"}); code != 2 || !strings.HasPrefix(out.String(), "stdin  aws-json") {
 		t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())
 	}
-	if r := command(t, now, "lint", "-"); r.code != exitUsage || !strings.Contains(r.stderr, "no stdin") {
+	if r := command(t, now, "lint", "-"); r.code != exitUsage || !strings.Contains(r.stderr, "lint -: it is empty") {
 		t.Errorf("exit %d, %q", r.code, r.stderr)
 	}
 }

@@ -311,12 +311,8 @@ func (s *subject) matchesNamed(name string) bool {
 var rejected = Rule{
 	ID:         "lint/rejected",
 	Title:      "S3 would refuse the configuration, and the one in force would stay",
-	Severities: warnOrInfo,
+	Severities: []audit.Severity{audit.Warning, audit.Unsure, audit.Info},
 	configuration: func(s *subject) []audit.LintFinding {
-		severity, who := audit.Warning, "S3"
-		if st := s.any(); st != nil && st.provider() != lifecycle.AWS {
-			severity, who = audit.Info, "AWS"
-		}
 		return append(s.faults(), s.over(func() []audit.LintFinding {
 			if len(s.reading.Rules) == 0 {
 				return nil // no configuration: a DELETE, and no PUT
@@ -326,6 +322,7 @@ var rejected = Rule{
 				if p.Index >= 0 && s.doubtful(p.Index) {
 					continue
 				}
+				severity, who := s.refusal(p)
 				f := s.found(severity, p.Index, "%s would refuse the configuration (%s, %s): %s The change then does not land, and the rules in force stay.", who, coded(p), p.Field, p.Message)
 				f.Finding = f.Todo("Mend it, and lint it again.")
 				all = append(all, f)
@@ -333,6 +330,23 @@ var rejected = Rule{
 			return all
 		})...)
 	},
+}
+
+// refusal says how bad it is that S3 would refuse, and who would. Another server
+// may take what AWS refuses: what AWS's grammar does not hold, nobody can foretell
+// there.
+func (s *subject) refusal(p lifecycle.Problem) (audit.Severity, string) {
+	st := s.any()
+	if st == nil || st.provider() == lifecycle.AWS {
+		return audit.Warning, "S3"
+	}
+	foreign := func(n lifecycle.Note) bool {
+		return n.Rule == p.Index && n.Field == p.Field && (n.Why == lifecycle.UnknownElement || n.Why == lifecycle.Malformed)
+	}
+	if slices.ContainsFunc(s.reading.Notes, foreign) {
+		return audit.Unsure, "AWS"
+	}
+	return audit.Info, "AWS"
 }
 
 func coded(p lifecycle.Problem) string {

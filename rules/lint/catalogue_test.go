@@ -60,6 +60,8 @@ var catalogueCases = lintCases{
 		want: []string{"warning lint/rejected: S3 would refuse the configuration (InvalidArgument, Expiration.Days)", "warning lint/retention-shorter-than-tool: 0 days"}},
 	"what S3 refuses, at another server": {doc: logs(`"Expiration":{"Days":0}`), stores: []Store{changed(healthy(), elsewhere)},
 		want: []string{"info lint/rejected: AWS would refuse"}},
+	"what nobody foretells, at another server": {doc: logs(`"Vanish":true,"Expiration":{"Days":3}`), stores: []Store{changed(healthy(), elsewhere)},
+		want: []string{"unknown lint/rejected: AWS would refuse"}},
 	"what the tool refuses": {doc: `{"Resources":{"B":{"Type":"AWS::S3::Bucket","DeletionPolicy":"Retain","Properties":{"BucketName":"kops-state","LifecycleConfiguration":{"Rules":[{"Id":"r","Status":"Enabled","Prefix":"logs/","Expiration":{"Days":1},"ExpirationInDays":3}]}}}}}`, stores: []Store{healthy()},
 		want: []string{"warning lint/rejected: Rules[0].Expiration: there is no such property"}},
 	"an extension at MinIO": {doc: policy(`"Filter":{},"DelMarkerExpiration":{"Days":900},"Expiration":{"ExpiredObjectDeleteMarker":true}`), stores: []Store{changed(healthy(), elsewhere)},

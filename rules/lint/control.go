@@ -26,7 +26,7 @@ var expireControl = Rule{
 			f.Key = earliest(fates).target.version.Key
 			f.Observed, f.Expected = fmt.Sprintf("%s: %s", what(earliest(fates).Event), earliest(fates).when()), "no enabled rule that matches a control file"
 			f.Finding = s.supported(f.Finding, i, fates).Todo(
-				"Do NOT apply it: the rule acts on what is there already, and no narrower, longer or second rule protects a key from it.",
+				s.stop()+" The rule acts on what is there already, and no narrower, longer or second rule protects a key from it.",
 				s.narrow(i))
 			return f, true
 		})
@@ -49,7 +49,7 @@ var archiveControl = Rule{
 				reach(s.radius(i)), first.Class, files(fates))
 			f.Key = first.target.version.Key
 			f.Observed, f.Expected = fmt.Sprintf("%s: %s", what(first.Event), first.when()), "no transition to an archive class that matches a control file"
-			f.Finding = s.supported(f.Finding, i, fates).Todo("Do NOT apply it. A thaw ends, and the file is unreadable again.", s.narrow(i))
+			f.Finding = s.supported(f.Finding, i, fates).Todo(s.stop()+" A thaw ends, and the file is unreadable again.", s.narrow(i))
 			if s.reading.DefaultMinimumSize == "" {
 				f.Finding = f.Todo("If S3's default for small objects is to protect them, say so in the file: \"TransitionDefaultMinimumObjectSize\": \"" + lifecycle.AllClasses128K + "\".")
 			}
@@ -78,8 +78,8 @@ var protectedOnlyBy128K = Rule{
 			if s.proposal.Implied {
 				by = "the file does not say, and S3 then takes " + lifecycle.AllClasses128K
 			}
-			f := s.found(audit.Warning, i, "nothing but S3's default for objects under 128 KB keeps rule `%s` from moving %s to storage class %s (%s). A size filter in the rule, or the other default, ends that.",
-				s.rule(i).Name(), files(would), earliest(would).Class, by)
+			f := s.found(audit.Warning, i, "nothing but S3's default for objects under 128 KB keeps rule `%s` from moving to storage class %s %s (%s). A size filter in the rule, or the other default, ends that.",
+				s.rule(i).Name(), earliest(would).Class, files(would), by)
 			f.Finding = f.Todo(s.narrow(i))
 			return f, true
 		})
@@ -207,6 +207,9 @@ func (s *subject) consequence(fates []fate) string {
 // supported adds what supports a finding about control files: what is not known,
 // what happens in each store, and what happens today already.
 func (s *subject) supported(f audit.Finding, i int, fates []fate) audit.Finding {
+	if c := s.proposal.Change; c == infra.Unchanged || c == infra.Stands || c == infra.Forgets {
+		f = f.Because("the rule is in force already: the code leaves it as it is")
+	}
 	for _, d := range s.doubts(i, infra.Scope) {
 		f = f.Because("%s is known only when the code is applied; read as %s", d.Path, d.ReadAs)
 	}
@@ -243,6 +246,14 @@ func (s *subject) today(t target) string {
 	default:
 		return "the rules in force were not seen"
 	}
+}
+
+// stop says what not to do.
+func (s *subject) stop() string {
+	if s.proposal.Change.Writes() {
+		return "Do NOT apply it."
+	}
+	return "Disable the rule now: this change neither makes nor mends it."
 }
 
 // narrow says how to keep a rule away from the control files.

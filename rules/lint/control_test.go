@@ -52,6 +52,8 @@ var controlCases = lintCases{
 		want: []string{"critical " + expire + ": may match 2 control files, 5 snapshots"}},
 	"a status that is not known": {doc: tf(`"rule":[{"id":"r","filter":[],"expiration":[{"days":30}]}]`, `{"rule":[{"status":true}]}`), stores: []Store{healthy()},
 		want: []string{"unknown " + expire + ": it will delete", "info lint/unknown-value: 1 value is"}, says: []string{"rule[0].status is known only when the code is applied; read as Enabled"}},
+	"a rule that the plan leaves": {doc: strings.Replace(tf(`"rule":[{"id":"r","status":"Enabled","filter":[],"expiration":[{"days":400}]}]`, `{}`), `"update"`, `"no-op"`, 1), stores: []Store{healthy()},
+		want: []string{"critical " + expire + ": it will delete"}, says: []string{"the rule is in force already", "Disable the rule now"}, never: []string{"Do NOT apply it"}},
 	"days that are not known are certain to come": {doc: tf(`"rule":[{"id":"r","status":"Enabled","filter":[],"expiration":[{}]}]`, `{"rule":[{"expiration":[{"days":true}]}]}`), stores: []Store{healthy()},
 		want: []string{"critical " + expire + ": it will delete", "info lint/unknown-value: 1 value is"}, says: []string{"so that the date is not: read as 1"}},
 	"what is not known elsewhere does no harm": {doc: tf(`"rule":[{"id":"r","status":"Enabled","filter":[{"prefix":"logs/"}],"expiration":[{}]}]`, `{"rule":[{"expiration":[{"days":true}]}]}`), stores: []Store{healthy()},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 	"backstop/rules/lifecycle/infra"
 	"backstop/store/etcdmanager"
@@ -19,6 +20,9 @@ type Input struct {
 	// Places are those of which everything was listed.
 	Places []Place
 	Now    time.Time
+	// Foresee tells what becomes of a store under lifecycle rules, or under its own
+	// where there are none. It may be nil; then no timelines are told.
+	Foresee func(st *Store, rules *lifecycle.Configuration) audit.Fact[audit.Future]
 	// AllowNothing says that files in which there is nothing to judge are fine.
 	AllowNothing bool
 }
@@ -145,12 +149,9 @@ func (s *Store) readLive() audit.Fact[lifecycle.Configuration] {
 	if !l.IsSet() {
 		return audit.Fact[lifecycle.Configuration]{State: l.State, Why: l.Why}
 	}
-	c, err := lifecycle.Parse(l.Value.Body)
+	c, err := forecast.ConfigurationOf(s.Observation)
 	if err != nil {
 		return audit.Unknown[lifecycle.Configuration](audit.Why{Cause: audit.CauseMalformed, Reason: err.Error()})
-	}
-	if c.DefaultMinimumSize == "" {
-		c.DefaultMinimumSize = s.Observation.Bucket.TransitionSizeDefault
 	}
 	return audit.Is(c)
 }
@@ -158,24 +159,15 @@ func (s *Store) readLive() audit.Fact[lifecycle.Configuration] {
 // lifecycleBucket is what the evaluator needs to know of the store's bucket,
 // with what the code says about it.
 func (s *Store) lifecycleBucket(f infra.Facts) lifecycle.Bucket {
-	b := lifecycle.Bucket{Provider: s.provider(), Versioning: f.Versioning, MFADelete: f.MFADelete, ObjectLock: f.ObjectLock, IntelligentTiering: f.Tiering}
-	if s.Observation == nil {
-		return b
+	b := lifecycle.Bucket{Provider: s.provider()}
+	if s.Observation != nil {
+		b = forecast.BucketOf(s.Observation)
 	}
-	seen := s.Observation.Bucket
-	b.MFADelete = b.MFADelete || seen.MFADelete
-	b.ObjectLock = b.ObjectLock || seen.ObjectLock.IsSet()
-	if b.Versioning != lifecycle.Unknown {
-		return b
+	if f.Versioning != lifecycle.Unknown {
+		b.Versioning = f.Versioning
 	}
-	switch v := seen.Versioning; {
-	case v.State == audit.Unset:
-		b.Versioning = lifecycle.Off
-	case v.IsSet() && v.Value == "Enabled":
-		b.Versioning = lifecycle.Enabled
-	case v.IsSet() && v.Value == "Suspended":
-		b.Versioning = lifecycle.Suspended
-	}
+	b.MFADelete, b.ObjectLock = b.MFADelete || f.MFADelete, b.ObjectLock || f.ObjectLock
+	b.IntelligentTiering = f.Tiering
 	return b
 }
 

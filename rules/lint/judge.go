@@ -25,6 +25,7 @@ func Judge(in Input) audit.LintReport {
 	j := &judgement{Input: &in, subjects: subjects(&in)}
 	j.objects = objectsOf(&in)
 	r := audit.LintReport{Judged: in.Now, Files: j.files(), Stores: j.storesOf(), Findings: j.findings(), Problems: j.problems()}
+	r.Timelines, r.Unfollowed = j.timelines()
 	for _, st := range in.Stores {
 		if st.Observation != nil {
 			r.Usage.Add(st.Observation.Usage)
@@ -180,12 +181,27 @@ func redacted(r audit.LintReport, in *Input) audit.LintReport {
 	for i := range r.Findings {
 		redactFinding(&r.Findings[i], hide)
 	}
+	for i := range r.Timelines {
+		t := &r.Timelines[i]
+		redactFuture(&t.Before, hide)
+		redactFuture(&t.After, hide)
+		t.Source = hide(t.Source)
+	}
 	for i := range r.Files {
 		for k := range r.Files[i].Configurations {
 			redactConfiguration(&r.Files[i].Configurations[k], hide)
 		}
 	}
 	return r
+}
+
+// redactFuture hides what stands in the words of a timeline.
+func redactFuture(f *audit.Fact[audit.Future], hide func(string) string) {
+	f.Value.Steps = slices.Clone(f.Value.Steps)
+	for i := range f.Value.Steps {
+		s := &f.Value.Steps[i]
+		s.What, s.Meaning = hide(s.What), hide(s.Meaning)
+	}
 }
 
 func redactFinding(f *audit.LintFinding, hide func(string) string) {

@@ -10,6 +10,19 @@ import (
 
 // radius counts what an enabled rule matches in the stores.
 func (s *subject) radius(i int) audit.Radius {
+	k := radiusKey{s.reading, i}
+	r, ok := s.counted[k]
+	if !ok {
+		r = s.count(i)
+		if s.counted == nil {
+			s.counted = map[radiusKey]audit.Radius{}
+		}
+		s.counted[k] = r
+	}
+	return r
+}
+
+func (s *subject) count(i int) audit.Radius {
 	r := s.rule(i)
 	out := audit.Radius{Rule: r.Name()}
 	out.Prefix, out.Conditions = prefixOf(r)

@@ -24,6 +24,14 @@ type subject struct {
 	now   time.Time
 	// reading is the one at hand.
 	reading *infra.Reading
+	// counted are the radii of its rules that were counted already.
+	counted map[radiusKey]audit.Radius
+}
+
+// A radiusKey is a rule of a reading.
+type radiusKey struct {
+	reading *infra.Reading
+	rule    int
 }
 
 // subjects are the configurations of all files.

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"backstop/audit"
@@ -47,11 +48,23 @@ var unreadablePart = Rule{
 		var all []audit.LintFinding
 		for _, f := range j.Files {
 			for _, g := range f.Gaps {
+				if !j.mayHold(g.Bucket) {
+					continue
+				}
 				all = append(all, audit.LintFinding{Finding: audit.Found(audit.Unsure, "%s. What it does to backup stores cannot be told.", strings.ToUpper(g.Why[:1])+g.Why[1:]), File: f.Name, Line: g.Line, Source: g.Source})
 			}
 		}
 		return all
 	},
+}
+
+// mayHold reports whether a store that was given lies in a bucket, or may. Without
+// a name, or without stores, that is not known.
+func (j *judgement) mayHold(bucket string) bool {
+	if bucket == "" || len(j.Stores) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(j.Stores, func(st Store) bool { return st.bucket() == "" || st.bucket() == bucket })
 }
 
 var storeNotSeen = Rule{
@@ -151,7 +164,7 @@ var nothingFound = Rule{
 				return nil
 			}
 		}
-		if len(j.subjects) > 0 || len(j.buckets()) > 0 {
+		if len(j.subjects) > 0 || len(j.buckets()) > 0 || slices.ContainsFunc(j.Files, func(f File) bool { return len(f.Gaps) > 0 }) {
 			return nil
 		}
 		severity := audit.Unsure

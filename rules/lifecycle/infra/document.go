@@ -185,4 +185,6 @@ type Gap struct {
 	Source string
 	Line   int
 	Why    string
+	// Bucket is the one that it concerns; empty where that may be any.
+	Bucket string
 }

@@ -99,10 +99,18 @@ func concerns(kind string) bool {
 // addChange takes up one of resource_changes.
 func (p *plan) addChange(c *node) {
 	kind := c.get("type").str()
-	if !concerns(kind) || c.get("mode").str() == "data" {
+	if c.get("mode").str() == "data" {
+		return
+	}
+	if !concerns(kind) {
+		p.stranger(c)
 		return
 	}
 	change := c.get("change")
+	if !change.is(object) {
+		p.doc.Gaps = append(p.doc.Gaps, Gap{Source: c.get("address").str(), Line: c.line, Why: "the plan does not tell the change of the resource " + shorten(c.get("address").str())})
+		return
+	}
 	if change.twice != "" {
 		p.doc.Gaps = append(p.doc.Gaps, Gap{Source: c.get("address").str(), Line: c.line, Why: "the member " + shorten(change.twice) + " is there twice"})
 	}
@@ -116,6 +124,44 @@ func (p *plan) addChange(c *node) {
 		r.change = Deletes
 	}
 	p.add(r)
+}
+
+// strangers are resources of other providers that have lifecycle rules of the S3
+// API's, with the attributes that hold the rules and the bucket's name.
+var strangers = map[string][2]string{
+	"awscc_s3_bucket":              {"lifecycle_configuration", "bucket_name"},
+	"digitalocean_spaces_bucket":   {"lifecycle_rule", "name"},
+	"scaleway_object_bucket":       {"lifecycle_rule", "name"},
+	"linode_object_storage_bucket": {"lifecycle_rule", "label"},
+	"minio_ilm_policy":             {"rule", "bucket"},
+}
+
+// stranger looks at a resource of another provider: what it does to a store cannot
+// be told, and must not be passed over.
+func (p *plan) stranger(c *node) {
+	kind, change := c.get("type").str(), c.get("change")
+	after := overlay(change.get("after"), change.get("after_unknown"))
+	gap := Gap{Source: c.get("address").str(), Line: c.line}
+	if names, ok := strangers[kind]; ok {
+		rules := after.get(names[0])
+		if rules.is(unknown) || rules.is(object) || len(rules.list()) > 0 {
+			gap.Why, gap.Bucket = "backstop does not read the lifecycle rules of "+kind, after.get(names[1]).str()
+			p.doc.Gaps = append(p.doc.Gaps, gap)
+		}
+		return
+	}
+	if planned(change.get("actions")) == Unchanged {
+		return
+	}
+	for _, values := range []*node{change.get("before"), after} {
+		for _, name := range []string{"key", "name", "object_name"} {
+			if key := values.get(name).str(); strings.HasSuffix(key, "control/etcd-cluster-spec") || strings.HasSuffix(key, "control/etcd-cluster-created") {
+				gap.Why = "it writes or deletes " + shorten(key) + " by the resource " + kind + ", whose stores backstop does not know"
+				p.doc.Gaps = append(p.doc.Gaps, gap)
+				return
+			}
+		}
+	}
 }
 
 func (p *plan) add(r *resource) {
