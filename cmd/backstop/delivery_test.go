@@ -56,10 +56,10 @@ func telling(t *testing.T, endpoint, channels string) string {
 	return configured(t, fmt.Sprintf("version: 1\nstores:\n- {url: s3://kops, endpoint_url: %s}\nnotify:\n  channels:\n%s", endpoint, channels))
 }
 
-// lives puts the healthy store into a fake S3, as if it had been written just
+// mortal puts the healthy store into a fake S3, as if it had been written just
 // before now, in a bucket that keeps versions. It gives what loses the created file,
 // and what brings it back.
-func lives(t *testing.T, now time.Time) (endpoint string, fake *storetest.Fake, lose, restore func()) {
+func mortal(t *testing.T, now time.Time) (endpoint string, fake *storetest.Fake, lose, restore func()) {
 	t.Helper()
 	const created = mainStore + etcdmanager.CreatedPath
 	files := mustArchive(t, "healthy")
@@ -81,7 +81,7 @@ func lives(t *testing.T, now time.Time) (endpoint string, fake *storetest.Fake, 
 // other by the state file alone; what cannot be seen is not resolved.
 func TestNotify(t *testing.T) {
 	now := at("2026-11-30T18:07:10Z")
-	endpoint, fake, lose, restore := lives(t, now)
+	endpoint, fake, lose, restore := mortal(t, now)
 	pager := listen(t)
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("hunter2\n"), 0o600); err != nil {
@@ -131,7 +131,7 @@ func TestNotify(t *testing.T) {
 func TestNotifyAlertmanager(t *testing.T) {
 	url := promtest.Alertmanager(t, "")
 	now := time.Now().UTC().Truncate(time.Second) // Alertmanager goes by it
-	endpoint, _, lose, restore := lives(t, now)
+	endpoint, _, lose, restore := mortal(t, now)
 	config := telling(t, endpoint, "  - {name: am, type: alertmanager, urls: ["+url+"], severity: critical}\n")
 	state := filepath.Join(t.TempDir(), "state.json")
 	alerts := func() string { return httpGet(t, url+"/api/v2/alerts") }
@@ -180,7 +180,7 @@ func TestDocumentedAlertmanager(t *testing.T) {
 // A dead-man's switch hears when a run begins, and how it ends, whatever the end.
 func TestDeadman(t *testing.T) {
 	now := at("2026-11-30T18:07:10Z")
-	endpoint, fake, lose, _ := lives(t, now)
+	endpoint, fake, lose, _ := mortal(t, now)
 	check := listen(t)
 	config := func(failOn string) string {
 		return telling(t, endpoint, "  - {name: switch, type: deadman, url: "+check.URL+"/uuid, fail_on: "+failOn+"}\n")
@@ -248,7 +248,7 @@ func TestFailsFrom(t *testing.T) {
 // A state that cannot be read hinders nobody from being told, and is kept.
 func TestUnreadableState(t *testing.T) {
 	now := at("2026-11-30T18:07:10Z")
-	endpoint, _, lose, _ := lives(t, now)
+	endpoint, _, lose, _ := mortal(t, now)
 	lose()
 	hook := listen(t)
 	config := telling(t, endpoint, "  - {name: hook, type: webhook, url: "+hook.URL+"}\n")
@@ -277,7 +277,7 @@ func TestUnreadableState(t *testing.T) {
 // Notifications are counted in the metrics of the run.
 func TestNotificationsAreCounted(t *testing.T) {
 	now := at("2026-11-30T18:07:10Z")
-	endpoint, _, lose, _ := lives(t, now)
+	endpoint, _, lose, _ := mortal(t, now)
 	lose()
 	good, bad := listen(t), listen(t)
 	bad.status = 400
