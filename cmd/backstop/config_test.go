@@ -797,6 +797,9 @@ func FuzzConfig(f *testing.F) {
 	for _, c := range configMistakes {
 		f.Add([]byte(c.body))
 	}
+	for _, c := range notifyMistakes {
+		f.Add([]byte(c.body))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, wrong := parseConfig(body, configNoon)
 		if len(wrong) > 0 {
