@@ -38,8 +38,9 @@ var arrows = map[string][]string{
 	"store/storetest/child":       {},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
+	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
 }
 
