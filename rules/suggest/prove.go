@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"backstop/audit"
 	"backstop/rules"
@@ -102,7 +101,7 @@ func (s Store) unharmed(body []byte, sizeDefault string) error {
 			return fmt.Errorf("%s: %s", id, found[0].Message)
 		}
 	}
-	return forecastHarm(rules.Forecast(&o, p, s.Now, 3*365*24*time.Hour, nil))
+	return forecastHarm(rules.Forecast(&o, p, s.Now, forecast.Within, nil))
 }
 
 // forecastHarm says what of a timeline lifecycle does to what is needed.

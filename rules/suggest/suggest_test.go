@@ -242,7 +242,7 @@ func harmless(t *testing.T, stores []suggest.Store, s suggest.Suggestion) {
 				t.Errorf("%s: %s", f.Rule, f.Message)
 			}
 		}
-		tl := rules.Forecast(st.Observation, p, st.Now, 3*365*audit.Day, nil)
+		tl := rules.Forecast(st.Observation, p, st.Now, 400*audit.Day, nil)
 		for _, fate := range tl.Control {
 			if !fate.Gone.IsZero() {
 				t.Errorf("%s goes on %v by %q", fate.Path, fate.Gone, fate.Rule)
