@@ -38,15 +38,23 @@ func stateRule(days string) string {
 }
 
 var lifecycleDeletesKopsStateSuite = suite{ages: true, cases: cases{
-	"everything, after 90 days": {is: "speaks", seen: all(stateAged(400*audit.Day), lifecycleRules(expireAll(90))),
+	"everything, after 90 days, and the control files are gone": {is: "speaks", seen: all(loseBoth, stateAged(400*audit.Day), lifecycleRules(expireAll(90))),
 		want: []string{`critical: lifecycle rule "prune" hides prod.example.com/pki/private/kubernetes-ca/keyset.yaml of the kops cluster prod.example.com at any moment (due since 2026-01-25 00:00:00Z), and 2 other files`},
 		says: []string{"without its private keys nobody can rebuild it", "3 of 3 files matched", "Save a copy of s3://kops, pki/ first."}},
 	"pki alone, in a week": {is: "speaks", seen: all(stateAged(83*audit.Day), lifecycleRules(stateRule("90"))), want: []string{"critical: keyset.yaml of the kops cluster prod.example.com on 2026-12-08 00:00:00Z, in 7d."}, at: 12 * time.Hour, never: []string{"other files"}},
-	"to an archive":        {is: "speaks", seen: all(stateAged(400*audit.Day), sizeDefault(lifecycle.VariesByClass), lifecycleRules(transitionRule(90, "GLACIER", ""))), want: []string{`critical: lifecycle rule "cold" moves to GLACIER prod.example.com/pki`}},
+	"to an archive":        {is: "speaks", seen: all(loseBoth, stateAged(400*audit.Day), sizeDefault(lifecycle.VariesByClass), lifecycleRules(transitionRule(90, "GLACIER", ""))), want: []string{`critical: lifecycle rule "cold" moves to GLACIER prod.example.com/pki`}},
 	"secrets first": {is: "speaks", seen: all(stateAged(400*audit.Day), unversioned, lifecycleRules(lifecycleRule("s", prefixed("prod.example.com/secrets/"), "<Days>90</Days>"))),
 		want: []string{"critical: deletes prod.example.com/secrets/admin"}, says: []string{"Save a copy of s3://kops."}, never: []string{"pki/ first"}},
-	"in a bucket of its own":  {is: "speaks", seen: stateElsewhere(expireAll(90)), want: []string{"critical: pki/private"}, says: []string{"s3://kops-state"}},
-	"versioning was not seen": {is: "speaks", seen: all(stateAged(400*audit.Day), lifecycleRules(expireAll(90)), unseen(audit.FactVersioning)), want: []string{"critical: pki"}, says: []string{"assuming the worse: versioning unknown"}},
+	"in a bucket of its own": {is: "speaks", seen: stateElsewhere(expireAll(90)), want: []string{"critical: pki/private"}, says: []string{"s3://kops-state"}},
+	"a replica, of whose control files nothing is told": {is: "speaks", seen: all(stateAged(400*audit.Day), func(o *audit.Observation) { o.Kops.Value.Known = false }, lifecycleRules(expireAll(90))),
+		policy: func(p *audit.Policy) { p.Role = audit.Replica }, want: []string{"critical: pki"}},
+	"the control files are ignored, and kops's are not": {is: "speaks", seen: all(stateAged(400*audit.Day), lifecycleRules(expireAll(90))),
+		policy: func(p *audit.Policy) {
+			p.Ignore = []audit.Ignore{{Rule: "lifecycle/deletes-control", Until: noon.Add(time.Hour), Reason: "known"}}
+		}, want: []string{"critical: pki"}},
+	"kops's go within a week, the control files later": {is: "speaks", seen: all(stateAged(88*audit.Day), aged(10*audit.Day, 10*audit.Day), lifecycleRules(expireAll(90))), want: []string{"critical: pki"}},
+	"by another rule than the control files":           {is: "speaks", seen: all(stateAged(400*audit.Day), lifecycleRules(stateRule("90")+lifecycleRule("c", prefixed(mainRoot+"control/"), "<Days>90</Days>"))), want: []string{`critical: lifecycle rule "tidy"`}},
+	"versioning was not seen":                          {is: "speaks", seen: all(loseBoth, stateAged(400*audit.Day), lifecycleRules(expireAll(90)), unseen(audit.FactVersioning)), want: []string{"critical: pki"}, says: []string{"assuming the worse: versioning unknown"}},
 
 	"in seven days":              {is: "boundary", seen: all(stateAged(83*audit.Day), lifecycleRules(stateRule("90"))), at: 12 * time.Hour, want: []string{"critical: in 7d"}},
 	"in a second more":           {is: "boundary", seen: all(stateAged(83*audit.Day), lifecycleRules(stateRule("90"))), at: 12*time.Hour - time.Second, want: []string{"warning: in 7d"}},

@@ -417,18 +417,22 @@ func TestKopsStateIsForetold(t *testing.T) {
 		state.Put(name+"/instancegroup/nodes", []byte("group"), storetest.WithTime(old))
 		state.Put(name+"/secrets/admin", []byte("secret"), storetest.WithTime(old))
 	}
-	state.SetLifecycle([]byte(`<LifecycleConfiguration><Rule><ID>keys</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>60</Days></Expiration></Rule></LifecycleConfiguration>`))
+	rules := ""
+	for _, prefix := range []string{"a.example.com/pki/", "a.example.com/secrets/", "b.example.com/pki/", "b.example.com/instancegroup/"} {
+		rules += "<Rule><ID>" + prefix + "</ID><Status>Enabled</Status><Filter><Prefix>" + prefix + "</Prefix></Filter><Expiration><Days>60</Days></Expiration></Rule>"
+	}
+	state.SetLifecycle([]byte("<LifecycleConfiguration>" + rules + "</LifecycleConfiguration>"))
 	endpoint := fake.URL(t)
 	for _, c := range []struct {
 		place string
 		want  map[string]string // by store, what the finding says; empty for none
 	}{
 		{"s3://kops-state", map[string]string{
-			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 4 other files",
-			"s3://backups-eu/b/main":                          "of the kops cluster b.example.com on 2026-12-21 00:00:00Z, in 20d, and 4 other files",
+			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
+			"s3://backups-eu/b/main":                          "of the kops cluster b.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
 		}},
 		{"s3://kops-state/a.example.com/backups/etcd/main", map[string]string{
-			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 3 other files",
+			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
 		}},
 		{"s3://backups-eu/b/main", map[string]string{"s3://backups-eu/b/main": ""}},
 	} {

@@ -25,7 +25,7 @@ var mixed = ruled(strings.Replace(ninetyDays, "</LifecycleConfiguration>", harml
 
 // What is printed, word for word, in each format, and what is said of it.
 func TestSuggestOutputs(t *testing.T) {
-	now, endpoint := world(t, mixed)
+	now, endpoint := worldWith(t, mixed)
 	var said string
 	for format, file := range map[string]string{"json": "suggest.json", "terraform": "suggest.tf", "cloudformation": "suggest.template.json"} {
 		r := command(t, now, "suggest", "s3://kops", "--endpoint-url", endpoint, "-o", format)
@@ -47,7 +47,7 @@ func TestSuggestOutputs(t *testing.T) {
 // What was suggested takes no control file, by the forecast of the command and by
 // the audit of a bucket that has it.
 func TestSuggestionIsHarmless(t *testing.T) {
-	now, endpoint := world(t, mixed)
+	now, endpoint := worldWith(t, mixed)
 	file := filepath.Join(t.TempDir(), "lifecycle.json")
 	look := []string{"s3://kops", "--endpoint-url", endpoint}
 	if r := command(t, now, append([]string{"suggest", "-o", "json=" + file}, look...)...); r.code != 0 || r.stdout != "" {
@@ -68,7 +68,7 @@ func TestSuggestionIsHarmless(t *testing.T) {
 // Checkov's CKV_AWS_300 asks for a block that ends unfinished uploads in an enabled
 // rule whose filter is empty, as Terraform's own parser reads it.
 func TestSuggestedTerraformPleasesCheckov(t *testing.T) {
-	now, endpoint := world(t, nil)
+	now, endpoint := worldWith(t, nil)
 	r := command(t, now, "suggest", "s3://kops", "--endpoint-url", endpoint, "-o", "terraform")
 	file, diags := hclparse.NewParser().ParseHCL([]byte(r.stdout), "lifecycle.tf")
 	if diags.HasErrors() {
@@ -104,7 +104,7 @@ func TestSuggestNothing(t *testing.T) {
 		"there is no store":  {nil, "s3://kops/none", 3, "there is no etcd-manager backup store"},
 		"there is no bucket": {nil, "s3://nokops", 3, "the bucket does not exist"},
 	} {
-		now, endpoint := world(t, c.change)
+		now, endpoint := worldWith(t, c.change)
 		r := command(t, now, "suggest", c.place, "--endpoint-url", endpoint)
 		if r.code != c.code || r.stdout != "" || !strings.Contains(r.stderr, c.say) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, r.code, r.stdout, r.stderr)
@@ -113,7 +113,7 @@ func TestSuggestNothing(t *testing.T) {
 }
 
 func TestSuggestUsage(t *testing.T) {
-	now, endpoint := world(t, nil)
+	now, endpoint := worldWith(t, nil)
 	for _, args := range [][]string{{"-o", "pulumi"}, {"-o", "json", "-o", "terraform"}, {"--at", "soon"}} {
 		if r := command(t, now, append([]string{"suggest", "s3://kops", "--endpoint-url", endpoint}, args...)...); r.code != exitUsage {
 			t.Errorf("%q: exit %d", args, r.code)
@@ -131,7 +131,7 @@ func TestSuggestUsage(t *testing.T) {
 
 // From a recording it suggests the same.
 func TestSuggestReplay(t *testing.T) {
-	now, endpoint := world(t, mixed)
+	now, endpoint := worldWith(t, mixed)
 	seen := filepath.Join(t.TempDir(), "seen.json")
 	command(t, now, "audit", "s3://kops", "--endpoint-url", endpoint, "--record", seen)
 	live := command(t, now, "suggest", "s3://kops", "--endpoint-url", endpoint)

@@ -30,7 +30,7 @@ func store(root string, change ...func(s *suggest.Store)) suggest.Store {
 		Created: file(etcdmanager.CreatedPath, string(etcdmanager.FormatCreated(born))),
 		Spec:    file(etcdmanager.SpecPath, `{"memberCount": 3, "etcdVersion": "3.5.30"}`),
 		Queue:   audit.Is([]audit.Command{}), RestoreMeta: audit.None[audit.Document](), NewestMeta: audit.None[audit.Document](),
-		ControlVersions: audit.Is([]audit.Version{}), Noncurrent: audit.Is(audit.Noncurrent{}),
+		ControlVersions: audit.Is([]audit.Version{}), Versions: audit.Is(audit.Versions{}),
 		Kops: audit.Is(audit.Kops{StateStore: "s3://kops", Known: true, ClusterKnown: true, Cluster: cluster, Etcd: etcd, Hourly: 7 * audit.Day, Daily: 90 * audit.Day,
 			Files: audit.Is([]audit.Object{{Key: cluster + "/pki/private/ca/keyset.yaml", Size: 3000, LastModified: born}})}),
 		Bucket: audit.Bucket{Name: "kops", Versioning: audit.Is("Enabled"), Lifecycle: audit.None[audit.Document]()},
