@@ -65,9 +65,11 @@ type keysSeen struct {
 	roots map[string]root
 	specs []string
 	// state holds files of what may be kops clusters, by folder. folder is that of
-	// the last document: a cluster's other files follow it in a listing.
-	state  map[string][]audit.Object
-	folder string
+	// the last document: a cluster's other files follow it in a listing. from is the
+	// key behind which a part of a listing begins, whose cluster's document may be in
+	// the part before.
+	state        map[string][]audit.Object
+	folder, from string
 }
 
 // stateLimit is how many files of a cluster are kept. kops makes about sixty.
@@ -79,11 +81,26 @@ func (s *keysSeen) add(o audit.Object) {
 	} else if _, _, ok := kops.IsClusterKey(o.Key); ok {
 		s.specs = append(s.specs, o.Key)
 		s.folder = parent(o.Key)
-	} else if len(s.specs) > 0 && within(o.Key, s.folder) && len(s.state[s.folder]) < stateLimit && kops.StateFile(strings.TrimPrefix(o.Key, dirPrefix(s.folder))) {
+	} else if at, ok := s.stateOf(o.Key); ok && len(s.state[at]) < stateLimit {
 		if s.state == nil {
 			s.state = map[string][]audit.Object{}
 		}
-		s.state[s.folder] = append(s.state[s.folder], o)
+		s.state[at] = append(s.state[at], o)
+	}
+}
+
+// stateOf tells which cluster's folder a file of kops belongs to.
+func (s *keysSeen) stateOf(key string) (folder string, ok bool) {
+	isFile := func(at string) bool {
+		return within(key, at) && kops.StateFile(strings.TrimPrefix(key, dirPrefix(at)))
+	}
+	if len(s.specs) > 0 || s.from == "" {
+		return s.folder, len(s.specs) > 0 && isFile(s.folder)
+	}
+	for at := parent(s.from); ; at = parent(at) {
+		if isFile(at) || at == "" {
+			return at, isFile(at)
+		}
 	}
 }
 

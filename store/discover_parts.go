@@ -102,7 +102,7 @@ func listHead(ctx context.Context, b Bucket, prefix string, parts int) (seen key
 
 // listPart lists the keys behind from, up to and with to; an empty to is the end.
 func listPart(ctx context.Context, b Bucket, prefix, from, to string) (keysSeen, error) {
-	seen := keysSeen{roots: map[string]root{}}
+	seen := keysSeen{roots: map[string]root{}, from: from}
 	for o, err := range b.List(ctx, ListInput{Prefix: prefix, StartAfter: from}) {
 		if err != nil {
 			return keysSeen{}, err

@@ -129,15 +129,13 @@ func readCluster(ctx context.Context, b Bucket, key string) clusterDocument {
 }
 
 // stateFiles gives the files of a cluster that a listing has shown beside its
-// documents. Where it showed no certificates, as where the place is one of the
-// cluster's stores, they are listed.
+// documents. Where the place is one of the cluster's stores they are listed.
 func stateFiles(ctx context.Context, b Bucket, c cluster, shown map[string][]audit.Object) audit.Fact[[]audit.Object] {
 	files := slices.Concat(c.documents, shown[c.folder])
-	pki := dirPrefix(c.folder) + "pki/"
-	if slices.ContainsFunc(files, func(o audit.Object) bool { return strings.HasPrefix(o.Key, pki) }) {
+	if !c.above {
 		return audit.Is(files)
 	}
-	for _, prefix := range []string{pki, dirPrefix(c.folder) + "secrets/"} {
+	for _, prefix := range []string{dirPrefix(c.folder) + "pki/", dirPrefix(c.folder) + "secrets/"} {
 		n := 0
 		for o, err := range b.List(ctx, ListInput{Prefix: prefix}) {
 			if err != nil {
