@@ -28,16 +28,20 @@ var errEmpty = errors.New("it is empty")
 // A source counts the bytes of the input, and keeps why they ended: an error of
 // the input is not one of the snapshot.
 type source struct {
-	r   io.Reader
-	n   int64
-	err error
+	r    io.Reader
+	size int64 // how many there should be; 0 where that is not known
+	n    int64
+	err  error
 }
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
-	if err != nil && err != io.EOF {
+	switch {
+	case err != nil && err != io.EOF:
 		s.err = err
+	case err == io.EOF && s.n < s.size:
+		s.err = fmt.Errorf("its input ended after %d bytes of %d", s.n, s.size)
 	}
 	return n, err
 }

@@ -331,6 +331,16 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
+// An input that ends too early without an error is not read.
+func TestInputEndsEarly(t *testing.T) {
+	for _, b := range [][]byte{snapshottest.Gzipped(t, "post-reset-v3.6"), snapshottest.Plain(t, "post-reset-v3.6")} {
+		for _, n := range []int{0, 1, 5, len(b) / 2, len(b) - 1} {
+			o := snapshot.Options{Size: int64(len(b)), Tail: b[len(b)-8:]}
+			want{snapshot.Unverified, snapshot.NotRead, "its input ended after"}.check(t, snapshot.Verify(bytes.NewReader(b[:n]), o))
+		}
+	}
+}
+
 // Whatever the reader does, the verdict is a verdict.
 func TestReaderPanics(t *testing.T) {
 	got := snapshot.Verify(panics{}, snapshot.Options{})
