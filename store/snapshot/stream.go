@@ -31,13 +31,23 @@ type source struct {
 	r    io.Reader
 	size int64 // how many there should be; 0 where that is not known
 	n    int64
+	idle int // reads in a row that gave neither a byte nor an error
 	err  error
 }
+
+// maxIdle is how many such reads there may be: fewer than bufio allows itself.
+const maxIdle = 50
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
+	if s.idle++; n > 0 || err != nil {
+		s.idle = 0
+	}
 	switch {
+	case s.idle > maxIdle:
+		s.err = io.ErrNoProgress
+		return 0, s.err
 	case err != nil && err != io.EOF:
 		s.err = err
 	case err == io.EOF && s.n < s.size:

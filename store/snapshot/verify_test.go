@@ -341,6 +341,18 @@ func TestInputEndsEarly(t *testing.T) {
 	}
 }
 
+// A reader that gives nothing, for ever, does not hold us.
+func TestReaderGivesNothing(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1 << 20} {
+		r := io.MultiReader(bytes.NewReader(snapshottest.Plain(t, "healthy-v3.6")[:n]), idle{})
+		want{snapshot.Unverified, snapshot.NotRead, "no data"}.check(t, snapshot.Verify(r, snapshot.Options{}))
+	}
+}
+
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
+
 // Whatever the reader does, the verdict is a verdict.
 func TestReaderPanics(t *testing.T) {
 	got := snapshot.Verify(panics{}, snapshot.Options{})
