@@ -37,6 +37,13 @@ type Observation struct {
 	Queue Fact[[]Command] `json:"queue"`
 	// NewestMeta is the _etcd_backup.meta of the newest complete snapshot.
 	NewestMeta Fact[Document] `json:"newest_meta"`
+	// Head is what the first and last bytes of the newest complete snapshot tell.
+	// Unset without a snapshot.
+	Head Fact[Examined] `json:"head"`
+	// Verification is what was read of snapshots to their end.
+	Verification Verification `json:"verification,omitzero"`
+	// Memory is what a ledger holds from earlier runs; nil without one.
+	Memory *Memory `json:"memory,omitempty"`
 	// RestoreMeta is the _etcd_backup.meta of the snapshot that the first
 	// queued restore command names; unset without such a command or snapshot.
 	RestoreMeta Fact[Document] `json:"restore_meta"`
@@ -410,7 +417,10 @@ const futureTolerance = 5 * time.Minute
 // future of now never counts. Snapshots whose names etcd-manager would
 // not write never count either: someone put them there by hand.
 func (l Listing) Newest(now time.Time) (newest Snapshot, at time.Time, ok bool) {
-	copied := l.Copied()
+	return l.newest(now, l.Copied())
+}
+
+func (l Listing) newest(now time.Time, copied bool) (newest Snapshot, at time.Time, ok bool) {
 	for _, s := range l.Snapshots {
 		if !s.Complete() || s.Taken.IsZero() {
 			continue

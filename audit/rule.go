@@ -56,6 +56,7 @@ const (
 	FactNewestMeta      FactName = "newest_meta"
 	FactVersioning      FactName = "versioning"
 	FactLifecycle       FactName = "lifecycle"
+	FactHead            FactName = "head"
 	FactRestoreMeta     FactName = "restore_meta"
 	FactControlVersions FactName = "control_versions"
 	FactVersions        FactName = "versions"
@@ -87,7 +88,7 @@ func (n FactName) IsNecessary() bool {
 
 // Facts are all facts, in the order in which reports name them.
 var Facts = append(Necessary[:len(Necessary):len(Necessary)],
-	FactControlVersions, FactVersions, FactRestoreMeta, FactTags, FactKops, FactKopsState, FactClock,
+	FactControlVersions, FactVersions, FactRestoreMeta, FactHead, FactTags, FactKops, FactKopsState, FactClock,
 	FactObjectLock, FactPublicAccessBlock, FactPublicPolicy, FactEncryption, FactUploads)
 
 // Unseen gives why the named fact was not seen, and whether it was not.
@@ -112,6 +113,8 @@ func (o *Observation) Unseen(n FactName) (Why, bool) {
 		return unseen(o.Bucket.Versioning)
 	case FactLifecycle:
 		return unseen(o.Bucket.Lifecycle)
+	case FactHead:
+		return unseen(o.Head)
 	case FactRestoreMeta:
 		return unseen(o.RestoreMeta)
 	case FactControlVersions:

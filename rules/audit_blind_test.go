@@ -23,7 +23,7 @@ var auditBlindSuite = suite{cases: cases{
 	"nothing is wrong":                 {is: "silent"},
 	"the bucket keeps no old versions": {is: "silent", seen: unversioned},
 
-	"nothing was looked at": {is: "blind", seen: func(o *audit.Observation) { *o = audit.Observation{} }, want: []string{"info: not seen: control_versions, versions, restore_meta, kops, clock"}},
+	"nothing was looked at": {is: "blind", seen: func(o *audit.Observation) { *o = audit.Observation{} }, want: []string{"info: not seen: control_versions, versions, restore_meta, head, kops, clock"}},
 }}
 
 func TestAuditBlind(t *testing.T) { auditBlindSuite.cases.run(t, auditBlind) }

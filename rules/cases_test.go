@@ -23,6 +23,7 @@ var allCases = map[string]suite{
 	"snapshot/late":                 snapshotLateSuite,
 	"snapshot/incomplete":           snapshotIncompleteSuite,
 	"snapshot/empty-object":         snapshotEmptyObjectSuite,
+	"snapshot/damaged":              snapshotDamagedSuite,
 	"snapshot/writer-clock":         snapshotWriterClockSuite,
 	"snapshot/too-frequent":         snapshotTooFrequentSuite,
 	"snapshot/archived":             snapshotArchivedSuite,

@@ -30,6 +30,8 @@ func unseen(fact audit.FactName) func(o *audit.Observation) {
 			o.Bucket.Lifecycle = denied[audit.Document]("s3:GetLifecycleConfiguration")
 		case audit.FactControlVersions:
 			o.ControlVersions = denied[[]audit.Version]("s3:ListBucketVersions")
+		case audit.FactHead:
+			o.Head = denied[audit.Examined]("s3:GetObject")
 		case audit.FactRestoreMeta:
 			o.RestoreMeta = denied[audit.Document]("s3:GetObject")
 		case audit.FactVersions:

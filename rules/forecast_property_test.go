@@ -143,9 +143,9 @@ func TestForecastNamesWhatIsUnseen(t *testing.T) {
 		for _, g := range tl.Gaps {
 			named = named || g.Fact == fact
 		}
-		// The newest meta and what the bucket is like decide nothing that is told.
+		// The newest snapshot's contents and what the bucket is like decide nothing that is told.
 		switch fact {
-		case audit.FactNewestMeta, audit.FactRestoreMeta, audit.FactVersions, audit.FactKopsState, audit.FactKops, audit.FactClock, audit.FactObjectLock,
+		case audit.FactNewestMeta, audit.FactRestoreMeta, audit.FactHead, audit.FactVersions, audit.FactKopsState, audit.FactKops, audit.FactClock, audit.FactObjectLock,
 			audit.FactPublicAccessBlock, audit.FactPublicPolicy, audit.FactEncryption, audit.FactUploads:
 			continue
 		}

@@ -35,6 +35,7 @@ var looking = []audit.Rule{
 	snapshotLate,
 	snapshotIncomplete,
 	snapshotEmptyObject,
+	snapshotDamaged,
 	snapshotWriterClock,
 	snapshotTooFrequent,
 	snapshotArchived,

@@ -141,6 +141,7 @@ func healthy() *audit.Observation {
 		ClockOffset: audit.Is(time.Duration(0)),
 		Queue:       audit.Is([]audit.Command{}),
 		RestoreMeta: audit.None[audit.Document](),
+		Head:        audit.None[audit.Examined](),
 		Kops:        audit.None[audit.Kops](),
 		Bucket: audit.Bucket{
 			Name: "kops", Region: "eu-west-1", Versioning: audit.Is("Enabled"), Lifecycle: audit.None[audit.Document](),
@@ -159,6 +160,7 @@ func healthy() *audit.Observation {
 	}
 	o.Listing = audit.Is(l)
 	o.NewestMeta = audit.Is(meta(s, l.Snapshots[len(l.Snapshots)-1], 3, "3.5.30"))
+	headIs(audit.Plausible)(o)
 	return o
 }
 

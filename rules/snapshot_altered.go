@@ -25,6 +25,7 @@ var snapshotAltered = audit.Rule{
 	Title:      "a snapshot was written again, or its meta file belongs to another",
 	Severities: onlyCritical,
 	Needs:      []audit.FactName{audit.FactListing, audit.FactNewestMeta, audit.FactRestoreMeta, audit.FactVersions, audit.FactEncryption},
+	Supersedes: []audit.Superseded{{Rule: "snapshot/damaged", SameKey: true}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		var found []audit.Finding
 		replaced, equal := rewrittenObjects(o, p)

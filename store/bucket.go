@@ -41,6 +41,10 @@ type Bucket interface {
 	// still is made again where it was lost, as long as the object has not been
 	// written again; when that does not help, Read gives an [*Error].
 	Open(ctx context.Context, in OpenInput) (Stream, error)
+	// Part reads a piece of an object, in one request. Its Document has the size of
+	// the whole object, and the piece as Body, which is shorter where the object
+	// ends sooner. Errors are as for Get.
+	Part(ctx context.Context, in PartInput) (audit.Document, error)
 	// Tags gives the tags of the current version of an object.
 	Tags(ctx context.Context, key string) (map[string]string, error)
 	// Versioning says whether old versions are kept.
@@ -108,6 +112,17 @@ type OpenInput struct {
 	// From is the first byte to read. Where it is negative only the last bytes
 	// are read, as many as it says.
 	From int64
+	// ETag refuses an object with another one; empty takes any.
+	ETag string
+}
+
+// PartInput says which piece of an object to read.
+type PartInput struct {
+	Key string
+	// From is its first byte. Where it is negative the piece is the last bytes, as
+	// many as it says, and Length is not looked at.
+	From   int64
+	Length int64 // in bytes, at least 1
 	// ETag refuses an object with another one; empty takes any.
 	ETag string
 }

@@ -98,3 +98,25 @@ func (b *dirBody) Read(p []byte) (int, error) {
 func (b *dirBody) failed(cause audit.Cause, err error) error {
 	return &Error{Op: fmt.Sprintf("read byte %d of %d of", b.at, b.end), Object: b.url, Cause: cause, Err: err}
 }
+
+// Part implements Bucket.
+func (d *Dir) Part(ctx context.Context, in PartInput) (audit.Document, error) {
+	s, err := d.Open(ctx, OpenInput{Key: in.Key, From: in.From, ETag: in.ETag})
+	if err != nil {
+		return audit.Document{}, err
+	}
+	doc := audit.Document{Object: s.Object, Unreadable: s.Unreadable}
+	if s.Unreadable != "" {
+		return doc, nil
+	}
+	defer func() { _ = s.Close() }() // it was only read
+	length := in.Length
+	if in.From < 0 {
+		length = -in.From
+	}
+	doc.Body, err = io.ReadAll(io.LimitReader(s, length))
+	if err != nil {
+		return audit.Document{}, err
+	}
+	return doc, nil
+}

@@ -95,8 +95,8 @@ func fatal(err error) bool {
 
 // Observe looks at one store. It never fails: what could not be seen is an
 // unseen fact, with its reason. Beyond the pages of listings it makes at most
-// six requests (two for each control file, the newest meta, the meta that a
-// queued restore names), one for each queued command up to QueueLimit, and one
+// eight requests (two for each control file, the newest meta, the meta that a
+// queued restore names, and the first and last bytes of the newest snapshot), one for each queued command up to QueueLimit, and one
 // for each control file's tags where a lifecycle rule asks for tags.
 func Observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, now func() time.Time) *audit.Observation {
 	return observe(ctx, b, bucket, s, now, nil, nil)
@@ -137,6 +137,7 @@ func (l *look) giveUp(err error) {
 	l.o.Created, l.o.Spec = audit.Unknown[audit.Document](w), audit.Unknown[audit.Document](w)
 	l.o.Queue = audit.Unknown[[]audit.Command](w)
 	l.o.NewestMeta, l.o.RestoreMeta = audit.Unknown[audit.Document](w), audit.Unknown[audit.Document](w)
+	l.o.Head = audit.Unknown[audit.Examined](w)
 	l.o.ControlVersions, l.o.Versions = audit.Unknown[[]audit.Version](w), audit.Unknown[audit.Versions](w)
 }
 
@@ -147,6 +148,7 @@ func (l *look) documents() {
 	spec := l.control(etcdmanager.SpecPath)
 	l.queue()
 	l.metas()
+	l.head()
 	l.versions()
 	l.o.Created = l.again(etcdmanager.CreatedPath, created)
 	l.o.Spec = l.again(etcdmanager.SpecPath, spec)

@@ -13,6 +13,7 @@ var Actions = map[string][]string{
 	"ListVersions": {"s3:ListBucketVersions"},
 	"Get":          {"s3:GetObject"},
 	"Open":         {"s3:GetObject"},
+	"Part":         {"s3:GetObject"},
 	"Tags":         {"s3:GetObjectTagging"},
 	"Versioning":   {"s3:GetBucketVersioning"},
 	"Lifecycle":    {"s3:GetLifecycleConfiguration"},
@@ -37,7 +38,7 @@ var Actions = map[string][]string{
 var FactActions = map[audit.FactName]string{
 	audit.FactListing: "s3:ListBucket", audit.FactControlVersions: "s3:ListBucketVersions", audit.FactVersions: "s3:ListBucketVersions",
 	audit.FactCreated: "s3:GetObject", audit.FactSpec: "s3:GetObject", audit.FactQueue: "s3:GetObject",
-	audit.FactNewestMeta: "s3:GetObject", audit.FactRestoreMeta: "s3:GetObject", audit.FactKops: "s3:GetObject",
+	audit.FactNewestMeta: "s3:GetObject", audit.FactHead: "s3:GetObject", audit.FactRestoreMeta: "s3:GetObject", audit.FactKops: "s3:GetObject",
 	audit.FactKopsState:  "s3:ListBucket",
 	audit.FactTags:       "s3:GetObjectTagging",
 	audit.FactVersioning: "s3:GetBucketVersioning", audit.FactLifecycle: "s3:GetLifecycleConfiguration",

@@ -272,7 +272,7 @@ func TestWatchARepair(t *testing.T) {
 		case step == 2 && strings.Contains(all, "latent -> running"):
 			step = 3
 			name := etcdmanager.FormatName(now, 7)
-			b.Put(mainStore+name+"/"+etcdmanager.DataFile, make([]byte, 5000))
+			b.Put(mainStore+name+"/"+etcdmanager.DataFile, filledSnapshot)
 			b.Put(mainStore+name+"/"+etcdmanager.MetaFile, []byte(`{"etcdVersion":"3.6.11"}`))
 		case step == 3 && strings.Contains(all, "7 snapshots"):
 			step = 4

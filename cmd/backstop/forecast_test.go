@@ -39,7 +39,7 @@ func grown(b *storetest.Bucket, now time.Time, created, spec time.Duration) {
 func backup(b *storetest.Bucket, at time.Time) {
 	name := etcdmanager.FormatName(at, 1)
 	meta := fmt.Sprintf(`{"etcdVersion": "3.5.30", "timestamp": "%d", "clusterSpec": {"memberCount": 3, "etcdVersion": "3.5.30"}}`, at.Unix())
-	b.Put(mainStore+name+"/"+etcdmanager.DataFile, make([]byte, 5000), storetest.WithTime(at.Add(time.Second)))
+	b.Put(mainStore+name+"/"+etcdmanager.DataFile, filledSnapshot, storetest.WithTime(at.Add(time.Second)))
 	b.Put(mainStore+name+"/"+etcdmanager.MetaFile, []byte(meta), storetest.WithTime(at.Add(2*time.Second)))
 }
 

@@ -98,7 +98,7 @@ func etcdStore(b *storetest.Bucket, root string, now time.Time, control string, 
 	for i := range 4 {
 		taken := now.Add(-age - time.Duration(i)*time.Hour)
 		name := etcdmanager.FormatName(taken, i+1)
-		b.Put(root+"/"+name+"/"+etcdmanager.DataFile, make([]byte, 50_000), storetest.WithTime(taken))
+		b.Put(root+"/"+name+"/"+etcdmanager.DataFile, filledSnapshot, storetest.WithTime(taken))
 		b.Put(root+"/"+name+"/"+etcdmanager.MetaFile, fmt.Appendf(nil, `{"etcdVersion":"3.5.30","timestamp":"%d","clusterSpec":%s}`, taken.Unix(), spec), storetest.WithTime(taken))
 	}
 }

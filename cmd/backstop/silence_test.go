@@ -81,6 +81,8 @@ func (c s3Call) fact() (fact audit.FactName, permission string) {
 		return audit.FactRestoreMeta, "s3:GetObject"
 	case !strings.Contains(c.key, "/backups/"):
 		return audit.FactKops, "s3:GetObject"
+	case strings.HasSuffix(c.key, etcdmanager.DataFile):
+		return audit.FactHead, "s3:GetObject"
 	case strings.HasSuffix(c.key, etcdmanager.MetaFile):
 		return audit.FactNewestMeta, "s3:GetObject"
 	}

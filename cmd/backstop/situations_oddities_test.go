@@ -76,7 +76,7 @@ var oddities = []situation{
 	{name: "a namespace was deleted, and the snapshots shrank",
 		is: func(w *scene) {
 			s := w.prod().stops(30 * minute)
-			s.takesOne(16*minute, filledSnapshot[:3000]).takesOne(minute, filledSnapshot[:3000])
+			s.takesOne(16*minute, shrunkSnapshot).takesOne(minute, shrunkSnapshot)
 		},
 		want: found{"main": "running OK"}},
 

@@ -293,6 +293,20 @@ func realSnapshots() (filled, empty []byte) {
 	return filled, empty
 }
 
+// shrunkSnapshot is a real one that is smaller than filledSnapshot.
+var shrunkSnapshot = func() []byte {
+	files, err := storetest.Archive("healthy")
+	if err != nil {
+		panic(err) // it is part of the test binary
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Key, "2026-11-30T18:05:47Z-000004/"+etcdmanager.DataFile) {
+			return f.Body
+		}
+	}
+	panic("the archive has no such snapshot")
+}()
+
 // newest is the name of the newest snapshot.
 func (s *tree) newest() string {
 	var newest string

@@ -140,14 +140,9 @@ func tailOf(ctx context.Context, b store.Bucket, s store.Stream) []byte {
 	if s.Size < tailSize {
 		return nil
 	}
-	end, err := b.Open(ctx, store.OpenInput{Key: s.Key, From: -tailSize, ETag: s.ETag})
+	end, err := b.Part(ctx, store.PartInput{Key: s.Key, From: -tailSize, ETag: s.ETag})
 	if err != nil || end.Unreadable != "" {
 		return nil
 	}
-	defer func() { _ = end.Close() }()
-	tail, err := io.ReadAll(end)
-	if err != nil {
-		return nil
-	}
-	return tail
+	return end.Body
 }

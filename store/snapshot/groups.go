@@ -11,6 +11,8 @@ const (
 	otherKeys    = "(other)"
 )
 
+var registryPrefix = []byte(registry)
+
 // groups numbers the resources that keys belong to.
 type groups struct {
 	names []string
@@ -42,7 +44,7 @@ func (g *groups) of(key []byte) uint16 {
 // the kind for custom resources and some of its own, and both kinds of services
 // below one word.
 func resource(key []byte) []byte {
-	rest, ok := bytes.CutPrefix(key, []byte(registry))
+	rest, ok := bytes.CutPrefix(key, registryPrefix)
 	if !ok {
 		return firstElement(key)
 	}

@@ -148,6 +148,9 @@ func (s *scanner) record(r revision, e element) flaw {
 	if r.tomb {
 		rec.flags |= isTombstone
 	}
+	if bytes.HasPrefix(kv.key, registryPrefix) {
+		rec.flags |= isKubernetes
+	}
 	if kv.lease != 0 {
 		rec.flags |= isLeased
 	}

@@ -13,6 +13,9 @@ const (
 	Restorable Verdict = "restorable"
 	// Damaged: it is not what etcd wrote, or no snapshot at all.
 	Damaged Verdict = "damaged"
+	// Plausible: nothing is wrong with its first and last bytes, and no more was
+	// read. [Head] alone gives it.
+	Plausible Verdict = "plausible"
 	// Unverified: it was not read to its end, so nothing is known.
 	Unverified Verdict = "unverified"
 )
@@ -66,6 +69,9 @@ type Result struct {
 	Remarks []string `json:"remarks,omitempty"`
 	// Gzip says that the snapshot came compressed.
 	Gzip bool `json:"gzip"`
+	// Hashed says that it was read to its end and that its checksums match, though
+	// it was too big to be parsed.
+	Hashed bool `json:"hashed,omitempty"`
 	// Read is the number of bytes that were read, as they came.
 	Read int64 `json:"read_bytes"`
 	// Facts are what the snapshot holds; nil where it is not known to be what
@@ -176,6 +182,8 @@ type Facts struct {
 
 	// Keys is the number of keys that can be read at Revision.
 	Keys int64 `json:"keys"`
+	// KubernetesKeys is how many of Keys lie below /registry/.
+	KubernetesKeys int64 `json:"kubernetes_keys"`
 	// KeyBytes is what the newest record of each of Keys takes in the database.
 	KeyBytes int64 `json:"key_bytes"`
 	// Revisions is the number of records, old ones and tombstones included.

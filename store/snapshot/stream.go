@@ -23,7 +23,10 @@ const (
 	blocks = 12
 )
 
-var errEmpty = errors.New("it is empty")
+var (
+	errEmpty = errors.New("it is empty")
+	errCut   = errors.New("the gzip data is cut short")
+)
 
 // A source counts the bytes of the input, and keeps why they ended: an error of
 // the input is not one of the snapshot.
@@ -130,7 +133,7 @@ func (in *inflater) end(err error) error {
 		}
 		return io.EOF
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the gzip data is cut short: it ends at byte %d, of which %d were inflated", at, in.at)
+		return fmt.Errorf("%w: it ends at byte %d, of which %d were inflated", errCut, at, in.at)
 	case errors.Is(err, gzip.ErrChecksum):
 		return fmt.Errorf("gzip's checksum does not match: bytes were changed after they were compressed (%d were inflated)", in.at)
 	case errors.As(err, &corrupt):
@@ -237,9 +240,8 @@ func (p *pipe) scan(s *scanner, sum *trailed) (end streamEnd) {
 		end.n = b.at + int64(b.n)
 		pages := max(min(int64(b.n), size-b.at), 0)
 		pages -= pages % int64(s.pageSize)
-		if !s.feed(b.buf[:pages]) {
-			end.stopped = true
-			return end
+		if !end.stopped && !s.feed(b.buf[:pages]) {
+			end.stopped = true // what is left is hashed all the same
 		}
 		if b.err != nil && b.err != io.EOF {
 			end.err = b.err

@@ -64,7 +64,10 @@ func (v *verification) run() {
 	s := newScanner(v.layout, b)
 	end := v.stream(s, first)
 	if s.err != nil {
-		v.tooBig(s.err)
+		if v.ended(end); v.out.Verdict == "" && len(v.out.Damage) == 0 {
+			v.tooBig(s.err)
+			v.out.Hashed = true
+		}
 		return
 	}
 	if whole := v.ended(end); v.out.Verdict != "" || !whole && !s.rootless() {
@@ -166,8 +169,6 @@ func (v *verification) ended(end streamEnd) bool {
 	switch {
 	case v.src.err != nil:
 		v.out.unverified(NotRead, v.src.err.Error())
-		return false
-	case end.stopped:
 		return false
 	case end.n > v.total():
 		v.out.damagef(BadLength, "it goes on after byte %d, where its meta page has it end", v.total())

@@ -287,6 +287,13 @@ var contract = []clause{
 		},
 	},
 	{
+		name: "a part of an object is read",
+		contents: func(Backend) Contents {
+			return Contents{Objects: []Object{{Key: "a/big", Body: bigBody}, {Key: "empty", Body: []byte{}}}}
+		},
+		test: testParts,
+	},
+	{
 		name: "an object is read as a stream",
 		contents: func(Backend) Contents {
 			return Contents{Objects: []Object{{Key: "a/big", Body: bigBody}, {Key: "empty", Body: []byte{}}}}

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -31,7 +36,7 @@ func fill(b *storetest.Bucket, n size, now time.Time) {
 	})
 	taken := ladder(n.Snapshots, now)
 	born := taken[len(taken)-1].Add(-time.Hour)
-	data := make([]byte, 50_000) // shared by all snapshots
+	data := snapshot() // shared by all snapshots
 	for c := range n.Clusters {
 		name := fmt.Sprintf("c%05d.example.com", c)
 		etcds := []string{"main", "events", "cilium", "leases"}[:n.Stores]
@@ -89,4 +94,35 @@ func clusterSpec(name string, created time.Time, etcds []string) []byte {
 		fmt.Fprintf(&b, "    manager:\n      backupRetentionDays: 90\n    name: %s\n    version: 3.5.30\n", etcd)
 	}
 	return []byte(b.String())
+}
+
+// snapshot gives something whose first and last bytes are those of a snapshot of
+// 160 KB: two meta pages of bbolt, and pages that do not compress.
+func snapshot() []byte {
+	const size, pages = 4096, 40
+	db := make([]byte, pages*size+32)
+	rand.NewChaCha8([32]byte{}).Read(db)
+	for i := range 2 {
+		page := db[i*size : (i+1)*size]
+		clear(page)
+		le := binary.LittleEndian
+		le.PutUint64(page, uint64(i))
+		le.PutUint16(page[8:], 4) // a meta page
+		m := page[16:]
+		le.PutUint32(m, 0xED0CDAED)
+		le.PutUint32(m[4:], 2)
+		le.PutUint32(m[8:], size)
+		le.PutUint64(m[16:], 3)          // the root
+		le.PutUint64(m[32:], ^uint64(0)) // no freelist
+		le.PutUint64(m[40:], pages)
+		le.PutUint64(m[48:], uint64(9-i))
+		sum := fnv.New64a()
+		sum.Write(m[:56])
+		le.PutUint64(m[56:], sum.Sum64())
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(db) // into memory
+	_ = z.Close()
+	return b.Bytes()
 }

@@ -49,6 +49,7 @@ func TestReplay(t *testing.T) {
 		{Operation: "ListObjectsV2", Delimiter: "/", Pages: 1},
 		{Operation: "ListObjectVersions", Prefix: "c00001.example.com/backups/etcd/main/control/", Pages: 1},
 		{Operation: "GetObject", Key: "c00001.example.com/config", Pages: 1},
+		{Operation: "GetObject", Key: "c00001.example.com/config", Range: "bytes=0-9", Pages: 1},
 	}
 	for _, op := range []string{"GetBucketVersioning", "GetBucketLifecycleConfiguration", "GetObjectLockConfiguration", "GetPublicAccessBlock", "GetBucketPolicyStatus", "GetBucketEncryption", "ListMultipartUploads"} {
 		first = append(first, &task{Operation: op, Pages: 1})

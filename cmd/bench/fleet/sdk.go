@@ -72,7 +72,7 @@ func (b bare) do(ctx context.Context, t *task) error {
 	case "ListMultipartUploads":
 		_, err = b.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: bucket, Prefix: prefix})
 	case "GetObject":
-		err = b.get(ctx, &s3.GetObjectInput{Bucket: bucket, Key: key})
+		err = b.get(ctx, &s3.GetObjectInput{Bucket: bucket, Key: key, Range: given(t.Range)})
 	case "GetObjectTagging":
 		_, err = b.GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: bucket, Key: key})
 	case "GetBucketVersioning":

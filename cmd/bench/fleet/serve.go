@@ -47,6 +47,7 @@ func serve(n size, latency time.Duration) error {
 type task struct {
 	Operation                       string
 	Key, Prefix, Delimiter, MaxKeys string `json:",omitempty"`
+	Range                           string `json:",omitempty"`
 	StartAfter                      string `json:",omitempty"`
 	Pages                           int    `json:",omitempty"`
 }
@@ -61,7 +62,7 @@ func asked(log []storetest.Request) []*task {
 				continue
 			}
 		}
-		t := &task{Operation: r.Operation, Key: r.Key, Pages: 1}
+		t := &task{Operation: r.Operation, Key: r.Key, Range: r.Header.Get("Range"), Pages: 1}
 		t.Prefix, t.Delimiter, t.MaxKeys = r.Query.Get("prefix"), r.Query.Get("delimiter"), r.Query.Get("max-keys")
 		t.StartAfter = r.Query.Get("start-after")
 		tasks = append(tasks, t)
