@@ -52,6 +52,12 @@ func healthy() audit.StoreReport {
 			Began: noon.Add(-1500 * time.Millisecond), Interval: 15 * time.Minute, Snapshots: 255, SnapshotBytes: 1 << 30, Incomplete: 1,
 			Newest: &audit.Newest{Name: "2026-11-30T11:50:00Z-000009", At: noon.Add(-10 * time.Minute)},
 			Oldest: &audit.Newest{Name: "2026-09-01T00:00:00Z-000001", At: noon.Add(-90 * audit.Day)},
+			Restorable: &audit.Proven{Name: "2026-11-30T11:35:00Z-000008", At: noon.Add(-25 * time.Minute), Depth: audit.Parsed,
+				Verified: noon.Add(-5 * time.Minute), Revision: 123456, Keys: 4711, Size: 64 << 20},
+			Depths: []audit.DepthCount{
+				{Depth: audit.Headed, Snapshots: 2, Newest: noon.Add(-10 * time.Minute), Verified: noon},
+				{Depth: audit.Parsed, Snapshots: 1, Newest: noon.Add(-25 * time.Minute), Verified: noon.Add(-5 * time.Minute)},
+			},
 			Control: []audit.ControlFile{
 				{File: "etcd-cluster-created", State: audit.Set, LastModified: noon.Add(-400 * audit.Day), Expires: audit.None[time.Time]()},
 				{File: "etcd-cluster-spec", State: audit.Set, LastModified: noon.Add(-30 * audit.Day), Expires: audit.Is(noon.Add(60*audit.Day + 12*time.Hour))},
@@ -80,7 +86,7 @@ func armed() audit.StoreReport {
 	for i := range s.Control {
 		s.Control[i] = audit.ControlFile{File: s.Control[i].File, State: audit.Unset, Expires: audit.None[time.Time]()}
 	}
-	s.Newest, s.Oldest, s.Snapshots, s.SnapshotBytes = nil, nil, 0, 0
+	s.Newest, s.Oldest, s.Snapshots, s.SnapshotBytes, s.Restorable, s.Depths = nil, nil, 0, 0, nil, nil
 	return s
 }
 
@@ -95,7 +101,7 @@ func refused() audit.StoreReport {
 		{File: "etcd-cluster-created", State: audit.Unseen, Expires: audit.Unknown[time.Time](why)},
 		{File: "etcd-cluster-spec", State: audit.Set, LastModified: noon, Expires: audit.Unknown[time.Time](why)},
 	}
-	s.Newest, s.Oldest = nil, nil
+	s.Newest, s.Oldest, s.Restorable, s.Depths = nil, nil, nil, nil
 	return s
 }
 

@@ -66,6 +66,12 @@ const (
 	NameBytes           = Prefix + "snapshot_bytes"
 	NameNewest          = Prefix + "newest_snapshot_timestamp_seconds"
 	NameOldest          = Prefix + "oldest_snapshot_timestamp_seconds"
+	NameVerifiedNewest  = Prefix + "newest_verified_snapshot_timestamp_seconds"
+	NameVerification    = Prefix + "verification_timestamp_seconds"
+	NameVerified        = Prefix + "verified_snapshots"
+	NameRevision        = Prefix + "snapshot_revision"
+	NameKeys            = Prefix + "snapshot_keys"
+	NameDatabase        = Prefix + "snapshot_database_bytes"
 	NameInterval        = Prefix + "expected_snapshot_interval_seconds"
 	NameAuditRequests   = Prefix + "audit_s3_requests"
 	NameAuditErrors     = Prefix + "audit_s3_errors"
@@ -126,6 +132,18 @@ var Metrics = []Metric{
 		"When the newest complete snapshot was written. 0 if there is none, NaN if the listing was not seen."},
 	{NameOldest, Gauge, nil, true,
 		"When the oldest complete snapshot was written. 0 if there is none, NaN if the listing was not seen."},
+	{NameVerifiedNewest, Gauge, []string{"depth"}, true,
+		"When the newest snapshot was written that was looked into as deep and showed no damage: headed (its first and last bytes), hashed, parsed (all of it), restored. 0 if there is none, NaN if the listing was not seen."},
+	{NameVerification, Gauge, []string{"depth"}, true,
+		"When a snapshot was last looked into as deep, by this run or by one that the ledger knows of. 0 if none was."},
+	{NameVerified, Gauge, []string{"depth"}, true,
+		"Snapshots that were looked into as deep and showed no damage. NaN if the listing was not seen."},
+	{NameRevision, Gauge, nil, true,
+		"etcd's revision in the newest snapshot that was read to its end and would restore. NaN if there is none."},
+	{NameKeys, Gauge, nil, true,
+		"Keys in that snapshot. NaN if there is none."},
+	{NameDatabase, Gauge, nil, true,
+		"Size of the database in that snapshot, inflated. NaN if there is none."},
 	{NameInterval, Gauge, nil, true,
 		"How often a backup is expected."},
 	{NameAuditRequests, Gauge, nil, true,

@@ -178,6 +178,30 @@ func snapshots(add own, r *audit.StoreReport) {
 	add(NameBytes, number(float64(r.SnapshotBytes)))
 	add(NameNewest, when(r.Newest))
 	add(NameOldest, when(r.Oldest))
+	for _, depth := range []audit.Depth{audit.Headed, audit.Hashed, audit.Parsed, audit.Restored} {
+		var d audit.DepthCount
+		if i := slices.IndexFunc(r.Depths, func(d audit.DepthCount) bool { return d.Depth == depth }); i >= 0 {
+			d = r.Depths[i]
+		}
+		depth := string(depth)
+		add(NameVerifiedNewest, number(seconds(d.Newest)), depth)
+		add(NameVerification, seconds(d.Verified), depth)
+		add(NameVerified, number(float64(d.Snapshots)), depth)
+	}
+	proven(add, r.Restorable)
+}
+
+// proven makes the metrics of the newest snapshot that would restore.
+func proven(add own, p *audit.Proven) {
+	if p == nil {
+		p = &audit.Proven{}
+		add = func(next own) own {
+			return func(metric string, _ float64, labels ...string) { next(metric, math.NaN(), labels...) }
+		}(add)
+	}
+	add(NameRevision, float64(p.Revision))
+	add(NameKeys, float64(p.Keys))
+	add(NameDatabase, float64(p.Size))
 }
 
 // A kind tells findings apart as far as metrics do.

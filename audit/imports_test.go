@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/ledger", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
 }
 

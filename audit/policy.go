@@ -27,6 +27,9 @@ type Policy struct {
 	// HorizonWarning it is silent.
 	HorizonCritical time.Duration `json:"horizon_critical"`
 	HorizonWarning  time.Duration `json:"horizon_warning"`
+	// RestorableWithin is how old the newest snapshot may be that was verified, where
+	// snapshots are verified at all.
+	RestorableWithin time.Duration `json:"restorable_within,omitempty"`
 	// Role is what the store is for; empty means Live.
 	Role Role `json:"role,omitempty"`
 	// Windows are when no backups are expected.
@@ -73,6 +76,8 @@ func DefaultPolicy() Policy {
 		KeepDaily:       2 * 365 * Day,
 		HorizonCritical: 7 * Day,
 		HorizonWarning:  2 * 365 * Day,
+
+		RestorableWithin: Day,
 	}
 }
 

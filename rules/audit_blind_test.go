@@ -15,7 +15,7 @@ var auditBlindSuite = suite{cases: cases{
 	"no answer told the time":                      {is: "speaks", seen: unseen(audit.FactClock), want: []string{"info: not seen: clock; wholly or partly blind: audit/clock-skew"}, never: []string{"Allow"}},
 	"several are one finding": {is: "speaks", seen: all(unseen(audit.FactControlVersions), unseen(audit.FactVersions), unseen(audit.FactTags), unseen(audit.FactClock)),
 		want: []string{"info: not seen: control_versions, versions, tags, clock; wholly or partly blind: control/"},
-		says: []string{"control/altered, retention/last-good-expiring, bucket/orphan-store, snapshot/altered, retention/noncurrent-growth, lifecycle/deletes-control, lifecycle/archives-control, lifecycle/undo-window-short, lifecycle/disagrees-with-s3, audit/clock-skew", "Allow s3:ListBucketVersions, s3:GetObjectTagging to the identity", "no answer had a Date"}},
+		says: []string{"control/altered, snapshot/reset-detected, retention/last-good-expiring, bucket/orphan-store, snapshot/altered, retention/noncurrent-growth, lifecycle/deletes-control, lifecycle/archives-control, lifecycle/undo-window-short, lifecycle/disagrees-with-s3, audit/clock-skew", "Allow s3:ListBucketVersions, s3:GetObjectTagging to the identity", "no answer had a Date"}},
 
 	"a necessary fact is another rule's":  {is: "boundary", seen: all(unseen(audit.FactListing), unseen(audit.FactCreated), unseen(audit.FactSpec), unseen(audit.FactQueue), unseen(audit.FactNewestMeta), unseen(audit.FactVersioning), unseen(audit.FactLifecycle))},
 	"one that is not necessary beside it": {is: "boundary", seen: all(unseen(audit.FactListing), unseen(audit.FactClock)), want: []string{"info: not seen: clock"}},

@@ -26,7 +26,7 @@ var controlReseeded = audit.Rule{
 	Title:      "a new cluster was formed over an older one's snapshots",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
 	Needs:      []audit.FactName{audit.FactCreated, audit.FactListing, audit.FactKops},
-	Supersedes: []audit.Superseded{{Rule: "control/altered"}},
+	Supersedes: []audit.Superseded{{Rule: "control/altered"}, {Rule: "snapshot/reset-detected"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		born, ok := etcdmanager.CreatedTimestamp(o.Created.Value.Body)
 		if !ok || !o.Created.IsSet() || !o.Listing.IsSet() {
@@ -36,17 +36,17 @@ var controlReseeded = audit.Rule{
 		if len(before) == 0 || !before[0].Taken.Before(born.Add(-birthSlack)) {
 			return nil
 		}
-		witness, emptied := emptyWitness(before, after)
+		shows, emptied := witness(o, before, after)
 		var f audit.Finding
 		if emptied {
 			f = audit.Found(audit.Critical,
-				"a NEW cluster was formed here at %s, over the snapshots of an older one (since %s), and what it backs up is empty: the old cluster's data is gone from etcd", stamp(born), stamp(before[0].Taken)).
-				Because("%s, taken after that, has %d bytes, as a snapshot of an empty cluster has", witness.Name, witness.Data.Size)
+				"a NEW cluster was formed here at %s, over the snapshots of an older one (since %s), and what it backs up is not what the old one held: the old cluster's data is gone from etcd", stamp(born), stamp(before[0].Taken)).
+				Because("%s", shows)
 		} else {
 			f = audit.Found(audit.Warning,
 				"etcd-cluster-created says that the cluster was formed at %s, and there are snapshots since %s. Either the file was written by hand after it was lost, or a new cluster replaced the old one and the traces have been thinned out.", stamp(born), stamp(before[0].Taken))
 		}
-		good, none := lastGood(before)
+		good, none := lastGood(o, before)
 		f.Event = strconv.FormatInt(born.UnixNano(), 10)
 		f = f.About(o.Store.Key(etcdmanager.CreatedPath)).
 			Saw("created "+stamp(born)+", oldest snapshot "+before[0].Name, "created no later than the oldest snapshot")
@@ -122,10 +122,13 @@ func emptyWitness(before, after []audit.Snapshot) (audit.Snapshot, bool) {
 }
 
 // lastGood is the newest complete snapshot that is not empty, or, where all are,
-// the newest complete one.
-func lastGood(before []audit.Snapshot) (good audit.Snapshot, none bool) {
+// the newest complete one. Those that are known to be damaged are not good.
+func lastGood(o *audit.Observation, before []audit.Snapshot) (good audit.Snapshot, none bool) {
 	none = true
 	for _, s := range before {
+		if e, _ := o.Of(s); e.Condition == audit.Damaged {
+			continue
+		}
 		filled := s.Complete() && s.Data.Size >= emptySnapshotBytes
 		if filled || s.Complete() && (none || good.Data.Size < emptySnapshotBytes) {
 			good, none = s, false

@@ -41,6 +41,16 @@ var controlReseededSuite = suite{
 			want: []string{perhaps}, never: []string{"is gone from etcd"}},
 		"the snapshots before are as small, as those of an etcd for cilium": {is: "speaks", seen: reborn(taken(3*time.Hour, emptySize), taken(time.Hour, emptySize)), want: []string{perhaps}},
 
+		"the members after it are others": {is: "speaks", seen: all(bornAtTime(snapshotAt(3)), contents(nil, holds(1000, 85), nil, nil, holds(1100, 85, "x", "y"))),
+			want: []string{"critical: a NEW cluster was formed here at 2026-11-30 11:10:00Z"}, says: []string{"2026-11-30T11:25:00Z-000001, taken after that, has other members (x, y) than 2026-11-30T10:40:00Z-000001, taken before it (a, b, c)"}},
+		"the revision fell": {is: "speaks", seen: all(bornAtTime(snapshotAt(3)), contents(nil, holds(1000, 85), nil, nil, holds(40, 3, "a"))),
+			want: []string{"critical: a NEW cluster"}, says: []string{"2026-11-30T11:25:00Z-000001 has revision 40 and 3 keys, 2026-11-30T10:40:00Z-000001 before it revision 1000 and 85 keys"}},
+		"one member is the same": {is: "boundary", seen: all(bornAtTime(snapshotAt(3)), contents(nil, holds(1000, 85), nil, nil, holds(1000, 85, "x", "c"))),
+			want: []string{"warning: etcd-cluster-created says"}},
+		"the last good one is not a damaged one": {is: "speaks", seen: all(bornAtTime(snapshotAt(3)), contents(nil, holds(1000, 85), nil, nil, holds(40, 3)), func(o *audit.Observation) {
+			o.Verification.Snapshots = append(o.Verification.Snapshots, examinedAs(o.Listing.Value.Snapshots[2], audit.Damaged, audit.Parsed))
+		}), want: []string{"critical: a NEW cluster"}, says: []string{"the last snapshot from before is 2026-11-30T10:40:00Z-000001"}},
+
 		"kops created the cluster in the second of the oldest": {is: "boundary", seen: all(reborn(taken(3*time.Hour, 50_000), taken(time.Hour, emptySize)), kopsCreated(noon.Add(-3*time.Hour))), want: []string{emptied}},
 		"kops created the cluster a second later":              {is: "boundary", seen: all(reborn(taken(3*time.Hour, 50_000), taken(time.Hour, emptySize)), kopsCreated(noon.Add(-3*time.Hour+time.Second)))},
 		"a snapshot of 2047 bytes is empty":                    {is: "boundary", seen: reborn(taken(3*time.Hour, 50_000), taken(time.Hour, 2047)), want: []string{emptied}},

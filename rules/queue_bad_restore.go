@@ -12,7 +12,7 @@ var queueBadRestore = audit.Rule{
 	ID:         "queue/bad-restore",
 	Title:      "a queued restore names a backup that cannot be restored",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactQueue, audit.FactListing, audit.FactRestoreMeta, audit.FactSpec},
+	Needs:      []audit.FactName{audit.FactQueue, audit.FactListing, audit.FactRestoreMeta, audit.FactSpec, audit.FactHead},
 	Supersedes: []audit.Superseded{{Rule: "queue/pending-restore", SameKey: true}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if !o.Listing.IsSet() {
@@ -77,6 +77,11 @@ func targetFault(o *audit.Observation, name string, metaRead bool) string {
 			return "its data is archived in storage class " + s.Data.StorageClass + " and cannot be read"
 		case s.Data.Size < smallestSnapshotBytes:
 			return "its data has " + plural(int(s.Data.Size), "byte") + ", which is less than any snapshot has"
+		}
+		if e, _ := o.Of(s); e.Condition == audit.Damaged {
+			return "it is damaged (" + e.Reason + "; " + howRead(e) + ")"
+		}
+		switch {
 		case !metaRead || !o.RestoreMeta.IsSet():
 			return ""
 		}

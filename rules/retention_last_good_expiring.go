@@ -14,7 +14,7 @@ var retentionLastGoodExpiring = audit.Rule{
 	ID:         "retention/last-good-expiring",
 	Title:      "the last good snapshot will be deleted",
 	Severities: onlyCritical,
-	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactLifecycle, audit.FactVersioning, audit.FactKops, audit.FactControlVersions, audit.FactObjectLock},
+	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactSpec, audit.FactLifecycle, audit.FactVersioning, audit.FactKops, audit.FactControlVersions, audit.FactObjectLock, audit.FactHead},
 	Supersedes: []audit.Superseded{{Rule: "lifecycle/cuts-ladder"}},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if p.RoleOf(o) != audit.Live || !o.Listing.Seen() {
@@ -37,7 +37,7 @@ var retentionLastGoodExpiring = audit.Rule{
 			Saw(newest.Snapshot.Name+" ends on "+stamp(newest.At), "the last good snapshot kept until the cluster is well").
 			Todo("Copy "+newest.Snapshot.Name+" to another bucket now, both of its objects, and read them back there.",
 				"Then see `backstop plan` for what to do about the store, and `backstop forecast` for what goes when.")
-		if born, ok := etcdmanager.CreatedTimestamp(o.Created.Value.Body); ok && of != nil {
+		if born, _, ok := replacedAt(o); ok && of != nil {
 			f.Event = strconv.FormatInt(born.UnixNano(), 10)
 		}
 		for _, e := range good[max(0, len(good)-3) : len(good)-1] {
@@ -66,11 +66,26 @@ func lastGoodOf(o *audit.Observation, p audit.Policy, now time.Time) (of func(au
 	}
 	born, before, ok := replacedAt(o)
 	if !ok || acknowledgedReset(p, born) {
-		return nil, ""
+		return whileDamaged(o, now)
 	}
 	return func(s audit.Snapshot) bool {
 		return slices.ContainsFunc(before, func(b audit.Snapshot) bool { return b.Name == s.Name })
 	}, "a new, empty cluster was formed at " + stamp(born)
+}
+
+// whileDamaged is lastGoodOf where the newest snapshot is damaged: good are those
+// before it that are known to restore, or, where none is, those that are not known to
+// be damaged.
+func whileDamaged(o *audit.Observation, now time.Time) (of func(audit.Snapshot) bool, why string) {
+	last, _, _, ok := newest(o, now)
+	if e, _ := o.Of(last); !ok || e.Condition != audit.Damaged || last.Data.Size < smallestSnapshotBytes {
+		return nil, ""
+	}
+	good := func(s audit.Snapshot) bool { e, _ := o.Of(s); return e.Condition != audit.Damaged }
+	if _, ok := lastProven(o, o.Listing.Value.Snapshots); ok {
+		good = func(s audit.Snapshot) bool { e, _ := o.Of(s); return e.Restores() }
+	}
+	return good, "the newest snapshot is damaged"
 }
 
 // replacedAt reports whether a new, empty cluster took the place of an older one
@@ -81,7 +96,7 @@ func replacedAt(o *audit.Observation) (born time.Time, before []audit.Snapshot, 
 		return born, nil, false
 	}
 	before, after := ofOldCluster(o, born)
-	_, ok = emptyWitness(before, after)
+	_, ok = witness(o, before, after)
 	return born, before, ok && before[0].Taken.Before(born.Add(-birthSlack))
 }
 
@@ -99,6 +114,9 @@ func goodEnds(o *audit.Observation, p audit.Policy, now time.Time, of func(audit
 	in := Foresee(o, p, now, p.HorizonWarning, nil)
 	return slices.DeleteFunc(forecast.Ends(in), func(e forecast.End) bool {
 		s := e.Snapshot
+		if e, _ := o.Of(s); e.Condition == audit.Damaged {
+			return true
+		}
 		return !s.Complete() || s.Taken.IsZero() || s.Data.Archived() || s.Meta.Archived() || s.Data.Size < emptySnapshotBytes || of != nil && !of(s)
 	})
 }

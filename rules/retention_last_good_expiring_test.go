@@ -28,7 +28,11 @@ var retentionLastGoodExpiringSuite = suite{ages: true, cases: cases{
 	"stuck":                {is: "speaks", seen: all(loseSpec, newestAt(10*audit.Day), lifecycleRules(snapshotsOnly(30))), want: []string{"critical: backups have stopped"}},
 	"blocked, and overdue": {is: "speaks", seen: all(createdIs("", birth), newestAt(40*audit.Day), lifecycleRules(snapshotsOnly(30))), want: []string{`critical: hides it at any moment`}},
 	"to an archive":        {is: "speaks", seen: all(loseBoth, sizeDefault("varies_by_storage_class"), lifecycleRules(transitionRule(10, "GLACIER", prefixed(mainRoot+"20")))), want: []string{"critical: archives it on 2026-12-11"}},
-	"without rules, armed": {is: "silent", seen: loseBoth},
+	"the newest is damaged": {is: "speaks", seen: all(keeps90, verified("", audit.Intact, "", "", "", audit.Damaged, audit.Damaged)),
+		want: []string{"critical: the newest snapshot is damaged: the last good snapshot is 2026-11-30T10:40:00Z-000001, and etcd-manager's cleanup (it keeps the earliest of each hour) deletes it at any moment"}},
+	"the newest is damaged, and others were not read": {is: "speaks", seen: all(keeps90, headIs(audit.Damaged)), want: []string{"critical: the newest snapshot is damaged: the last good snapshot is 2026-11-30T11:40:00Z-000001"}},
+	"an older one is damaged":                         {is: "silent", seen: all(keeps90, verified(audit.Damaged, audit.Intact))},
+	"without rules, armed":                            {is: "silent", seen: loseBoth},
 
 	"in two years":                      {is: "boundary", seen: all(loseBoth, snapshotsAre(taken(time.Hour, 50_000)), goneAt(midnight.AddDate(0, 0, 730))), at: 12 * time.Hour, want: []string{"critical: in 730d"}},
 	"in a second more":                  {is: "boundary", seen: all(loseBoth, snapshotsAre(taken(time.Hour, 50_000)), goneAt(midnight.AddDate(0, 0, 730))), at: 12*time.Hour - time.Second},

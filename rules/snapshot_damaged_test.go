@@ -14,6 +14,7 @@ func examinedAs(s audit.Snapshot, c audit.Condition, d audit.Depth) audit.Examin
 	case audit.Damaged:
 		e.Cause, e.Reason = "length", "its meta page counts 30 pages of 4096 bytes, and the gzip data ends with the length 100"
 	case audit.Unverified:
+		e.Depth = audit.Listed
 		e.Cause, e.Reason = "too-big", "it needs more memory than it may have (1024 MiB)"
 	case audit.Intact, audit.Restorable:
 		e.Content = &audit.Content{Revision: 1000, Keys: 85, KubernetesKeys: 85, Members: []string{"a", "b", "c"},

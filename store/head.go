@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -94,73 +93,4 @@ func content(f *snapshot.Facts) *audit.Content {
 		c.Resources = append(c.Resources, audit.ResourceCount{Name: r.Name, Keys: r.Keys})
 	}
 	return c
-}
-
-// VerifyOptions say how a snapshot is to be read.
-type VerifyOptions struct {
-	MaxMemory int64 // bytes that the verifier may keep; 0 is its default
-	Now       func() time.Time
-	// Progress is told of the bytes that have come, as stored; it may be nil.
-	Progress func(n int)
-}
-
-// Verify reads a snapshot whose data is there to its end, and gives what it found
-// and how many bytes came. It never fails: what could not be read is Unverified,
-// with its cause.
-func Verify(ctx context.Context, b Bucket, s audit.Snapshot, o VerifyOptions) (audit.Examined, int64) {
-	e := examined(s, o.Now)
-	in, err := b.Open(ctx, OpenInput{Key: s.Data.Key, ETag: s.Data.ETag})
-	switch {
-	case errors.Is(err, ErrMissing):
-		e.Condition, e.Cause, e.Reason = audit.Unverified, "gone", "it is there no more since the store was listed"
-		return e, 0
-	case err != nil:
-		e.Condition, e.Cause, e.Reason = audit.Unverified, string(why(err).Cause), err.Error()
-		return e, 0
-	case in.Unreadable != "":
-		e.Condition, e.Cause, e.Reason = audit.Unverified, "archived", "it is "+in.Unreadable
-		return e, 0
-	}
-	defer func() { _ = in.Close() }() // it was read, or is given up
-	e.VersionID = in.VersionID
-	if in.Size != s.Data.Size {
-		e.Condition, e.Cause = audit.Unverified, string(audit.CauseMalformed)
-		e.Reason = fmt.Sprintf("it has %d bytes, and the listing shows %d of the same object", in.Size, s.Data.Size)
-		return e, 0
-	}
-	r := snapshot.Verify(&counting{in, o.Progress}, snapshot.Options{Size: in.Size, Tail: tailOf(ctx, b, in), MaxMemory: o.MaxMemory})
-	if r.Verdict == snapshot.Damaged {
-		e.Depth = audit.Parsed // as far as there is something to parse
-	}
-	e = conclude(e, r)
-	e.At = o.Now().UTC()
-	return e, r.Read
-}
-
-// tailOf reads the end of an object; nil where that is not to be had. Then a wrong
-// length shows later.
-func tailOf(ctx context.Context, b Bucket, s Stream) []byte {
-	if s.Size < snapshot.TailSize {
-		return nil
-	}
-	end, err := b.Part(ctx, PartInput{Key: s.Key, From: -snapshot.TailSize, ETag: s.ETag})
-	if err != nil || end.Unreadable != "" {
-		return nil
-	}
-	return end.Body
-}
-
-// counting tells of the bytes that come.
-type counting struct {
-	Stream
-	tell func(n int)
-}
-
-// Read reads and tells.
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.Stream.Read(p)
-	if c.tell != nil && n > 0 {
-		c.tell(n)
-	}
-	return n, err
 }

@@ -79,6 +79,9 @@ func (s *Survey) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
+// Bucket is the bucket that a store lies in.
+func (f *Found) Bucket(store int) Bucket { return f.jobs[store].bucket }
+
 // A find is what discovery brought to light at one place.
 type find struct {
 	place    int

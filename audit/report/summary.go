@@ -130,7 +130,20 @@ func newest(s audit.StoreReport) string {
 	case !ok:
 		return "none"
 	}
-	return fmt.Sprintf("%s (%s ago)", audit.Stamp(s.Newest.At), audit.Span(max(0, age)))
+	return fmt.Sprintf("%s (%s ago)", audit.Stamp(s.Newest.At), audit.Span(max(0, age))) + restorable(s)
+}
+
+// restorable says which snapshot would restore, where one was read to its end: the
+// newest, or an older one.
+func restorable(s audit.StoreReport) string {
+	r := s.Restorable
+	switch {
+	case r == nil:
+		return ""
+	case r.Name == s.Newest.Name:
+		return ", which would restore"
+	}
+	return fmt.Sprintf(", newest known to restore %s (%s ago)", audit.Stamp(r.At), audit.Span(max(0, s.Judged.Sub(r.At))))
 }
 
 // number is the cell of a table that says how many snapshots there are.

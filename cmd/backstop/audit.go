@@ -19,6 +19,7 @@ type auditOptions struct {
 	quiet    bool
 	watch    time.Duration
 	metrics  metricsOptions
+	deep     deepOptions
 	notify   bool
 	state    string
 }
@@ -54,6 +55,7 @@ else $KOPS_STATE_STORE.
 	f.StringSliceVar(&o.rules, "rules", nil, "judge by these `rules` alone, separated by commas")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
 	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
+	o.deep.add(f)
 	o.metrics.add(f)
 	f.BoolVar(&o.notify, "notify", false, "tell the configuration's channels what was found, and what is over")
 	f.StringVar(&o.state, "state", "", "`file` that remembers what --notify has told")
@@ -89,6 +91,9 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
 		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
 	}
+	if o.options.deep, err = p.deepLook(o, at); err != nil {
+		return err
+	}
 	d, err := p.delivery(args, o, at)
 	if err != nil {
 		return err
@@ -104,6 +109,7 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 			}
 		}
 		d.tell(ctx, r)
+		d.failed = append(d.failed, o.options.deep.failure())
 		if o.watch > 0 {
 			return p.watch(ctx, args, o, set, r)
 		}

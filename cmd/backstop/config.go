@@ -52,6 +52,7 @@ type settings struct {
 	interval              time.Duration
 	keepHourly, keepDaily time.Duration
 	critical, warning     time.Duration // the horizons
+	restorable            time.Duration
 }
 
 // on changes what is given.
@@ -67,6 +68,7 @@ func (s settings) on(p audit.Policy) audit.Policy {
 	p.Given.KeepDaily = set(&p.KeepDaily, s.keepDaily) || p.Given.KeepDaily
 	set(&p.HorizonCritical, s.critical)
 	set(&p.HorizonWarning, s.warning)
+	set(&p.RestorableWithin, s.restorable)
 	return p
 }
 

@@ -159,6 +159,7 @@ type printedPolicy struct {
 		Critical string `yaml:"critical"`
 		Warning  string `yaml:"warning"`
 	} `yaml:"horizon"`
+	RestorableWithin string `yaml:"restorable_within"`
 }
 
 type printedStore struct {
@@ -207,6 +208,7 @@ func printedSettings(p audit.Policy) printedPolicy {
 	out.Interval = kopsable(p.Interval, p.Given.Interval)
 	out.Keep.Hourly, out.Keep.Daily = kopsable(p.KeepHourly, p.Given.KeepHourly), kopsable(p.KeepDaily, p.Given.KeepDaily)
 	out.Horizon.Critical, out.Horizon.Warning = lengthText(p.HorizonCritical), lengthText(p.HorizonWarning)
+	out.RestorableWithin = lengthText(p.RestorableWithin)
 	return out
 }
 

@@ -70,6 +70,7 @@ type configReader struct {
 // thresholds adds the keys that defaults and stores share.
 func (r *configReader) thresholds(k keys, s *settings) {
 	k["interval"] = r.length(&s.interval)
+	k["restorable_within"] = r.length(&s.restorable)
 	k["keep"] = func(at position) {
 		r.mapping(at, keys{"hourly": r.length(&s.keepHourly), "daily": r.length(&s.keepDaily)})
 	}

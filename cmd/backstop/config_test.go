@@ -62,7 +62,7 @@ var configMistakes = map[string]struct {
 	"unlike any key":      {"version: 1\nfrobnicate: 1\n", []string{`line 2: unknown key "frobnicate"`}, true},
 	"unknown in defaults": {"version: 1\ndefaults: {url: s3://abc}\n", []string{`line 2: defaults: unknown key "url"`}, true},
 	"unknown in a store":  {oneStore("regoin: x"), []string{`line 4: stores[0]: unknown key "regoin"; did you mean "region"?`}, true},
-	"restorable_within":   {oneStore("restorable_within: 24h"), []string{`line 4: stores[0]: unknown key "restorable_within"`}, true},
+	"restorable_within":   {oneStore("restorable_within: soon"), []string{`line 4: stores[0].restorable_within: "soon" is not a length of time; want one such as 15m, 90d or 2y`}, true},
 	"a secret":            {oneStore("secret_access_key: hunter2"), []string{`line 4: stores[0]: unknown key "secret_access_key"`}, true},
 	"unknown in keep":     {oneStore("keep: {weekly: 1y}"), []string{`line 4: stores[0].keep: unknown key "weekly"`}, true},
 	"unknown in horizon":  {oneStore("horizon: {info: 1y}"), []string{`line 4: stores[0].horizon: unknown key "info"`}, true},

@@ -135,7 +135,7 @@ func (d *delivery) lastWords(err error) string {
 // undelivered is the failure of a run whose report could not be delivered to all.
 func (d *delivery) undelivered(err error) error {
 	return &failure{status: exitUndelivered, err: errors.New(oneLine(err)),
-		hint: "the report itself was written; what could not be delivered is told again by the next run"}
+		hint: "the report itself was written; the next run tells again what could not be delivered, and reads again what could not be remembered"}
 }
 
 func oneLine(err error) string {

@@ -93,6 +93,10 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	for i, place := range found.Places {
 		policies[i] = opened[place].policy
 	}
+	if o.deep != nil {
+		o.deep.over(v, found)
+		v = o.deep
+	}
 	v.expect(policies)
 	bill := bill{log: p.logger(o), begun: begun, stores: len(policies)}
 	bill.total.Add(found.Usage)
@@ -101,10 +105,15 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 		if !seen.Listing.Seen() {
 			broken.Store(found.Places[i], true)
 		}
-		bill.add(seen)
+		if o.deep == nil || o.deep.choice == nil { // else when it was read
+			bill.add(seen)
+		}
 		seen.Store.Endpoint = masked(seen.Store.Endpoint)
 		v.show(i, sight{Observation: seen, Policy: policies[i]})
 	})
+	if err == nil && o.deep != nil {
+		err = o.deep.finish(ctx, &bill)
+	}
 	if err == nil {
 		bill.print(p.now())
 	}

@@ -38,6 +38,8 @@ type options struct {
 	logLevel    string
 	logFormat   string
 
+	// deep is what is read of snapshots and remembered; nil but for audit.
+	deep *deepLook
 	// proposed are lifecycle configurations that may come: what they ask about
 	// control files is looked at, too.
 	proposed []lifecycle.Configuration

@@ -33,10 +33,13 @@ const (
 
 // A scene is all that there is in one situation.
 type scene struct {
-	t      *testing.T
-	now    time.Time // by S3's clock
-	off    time.Duration
-	fake   *storetest.Fake
+	t    *testing.T
+	now  time.Time // by S3's clock
+	off  time.Duration
+	fake *storetest.Fake
+
+	endpoint string // once it was asked for
+
 	state  *storetest.Bucket // s3://kops-state
 	server *storetest.Server // nil for AWS
 	places []string          // STORE arguments; the state store if there are none
@@ -82,10 +85,18 @@ func (w *scene) ourClockIs(off time.Duration) {
 	w.fake.CheckTime()
 }
 
+// url is where the fake answers.
+func (w *scene) url() string {
+	if w.endpoint == "" {
+		w.endpoint = w.fake.URL(w.t)
+	}
+	return w.endpoint
+}
+
 // look runs backstop, and gives its report.
 func (w *scene) look() (audit.Report, result) {
 	w.t.Helper()
-	endpoint := w.fake.URL(w.t)
+	endpoint := w.url()
 	args := append([]string{"audit", "-o", "json"}, w.flags...)
 	client := &http.Client{Transport: toFake{endpoint}}
 	if w.server != nil {
@@ -347,7 +358,10 @@ func (s *tree) meta(name string) []byte {
 // ladder takes a snapshot every quarter of an hour from a time on until another,
 // of which those are left that etcd-manager's cleanup leaves: all of the last
 // hour, the first of each hour for a time, and the first of each day.
-func (s *tree) ladder(from, to time.Duration) *tree {
+func (s *tree) ladder(from, to time.Duration) *tree { return s.takes(s.rungs(from, to)...) }
+
+// rungs are the ages of the snapshots of a ladder, the oldest first.
+func (s *tree) rungs(from, to time.Duration) []time.Duration {
 	var ages []time.Duration
 	kept := map[time.Time]bool{}
 	step := 15 * time.Minute
@@ -362,7 +376,7 @@ func (s *tree) ladder(from, to time.Duration) *tree {
 		kept[slot] = true
 		ages = append(ages, a)
 	}
-	return s.takes(ages...)
+	return ages
 }
 
 // stops removes the snapshots since a time, as if none had been taken.
