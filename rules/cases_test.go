@@ -25,6 +25,8 @@ var allCases = map[string]suite{
 	"snapshot/empty-object":          snapshotEmptyObjectSuite,
 	"snapshot/damaged":               snapshotDamagedSuite,
 	"snapshot/newest-restorable-old": snapshotNewestRestorableOldSuite,
+	"retention/window-shrank":        retentionWindowShrankSuite,
+	"lifecycle/changed":              lifecycleChangedSuite,
 	"snapshot/no-kubernetes-keys":    snapshotNoKubernetesKeysSuite,
 	"snapshot/reset-detected":        snapshotResetDetectedSuite,
 	"snapshot/restored":              snapshotRestoredSuite,

@@ -23,6 +23,24 @@ func twoVersions(o *audit.Observation) {
 	o.ControlVersions = audit.Is([]audit.Version{version(o.Created.Value, "v2", true), old(etcdmanager.CreatedPath, "v1", birth)})
 }
 
+// createdWas says what created told when it was seen last.
+func createdWas(born time.Time) func(o *audit.Observation) {
+	return memory(func(m *audit.Memory) { m.Created.Now.Body = etcdmanager.FormatCreated(born) })
+}
+
+// createdChanged says when an earlier run saw that it changed.
+func createdChanged(ago time.Duration) func(o *audit.Observation) {
+	return memory(func(m *audit.Memory) {
+		m.Created.Before, m.Created.Changed = audit.Record{Body: etcdmanager.FormatCreated(noon)}, noon.Add(-ago)
+	})
+}
+
+func specChanged(ago time.Duration) func(o *audit.Observation) {
+	return memory(func(m *audit.Memory) {
+		m.Spec.Before, m.Spec.Changed = audit.Record{Body: []byte(spec(5, "3.5.30"))}, noon.Add(-ago)
+	})
+}
+
 const again = "etcd-cluster-created was written again or restored, the last time at "
 
 var controlAlteredSuite = suite{ages: true,
@@ -37,6 +55,21 @@ var controlAlteredSuite = suite{ages: true,
 			o.ControlVersions = audit.Is(append([]audit.Version{version(o.Created.Value, "v3", true)}, hidden(etcdmanager.CreatedPath, noon.Add(-audit.Day))...))
 		}), want: []string{"warning: " + again}, says: []string{"2 versions"}},
 		"its content is a person's": {is: "speaks", seen: createdIs("restored", noon.Add(-time.Hour)), want: []string{"warning: " + again}, says: []string{"not one that etcd-manager writes"}},
+
+		"the ledger knows another content": {is: "speaks", seen: createdWas(birth.Add(-audit.Day)),
+			want: []string{"critical: etcd-cluster-created holds another content than before: it told of a cluster of 2025-10-25 09:30:00Z, and tells of a cluster of 2025-10-26 09:30:00Z"},
+			says: []string{"Do NOT delete volumes", "seen at 2026-11-30 12:00:00Z; the store was seen before at 2026-11-30 11:00:00Z"}},
+		"the ledger knows another spec": {is: "speaks", seen: memory(func(m *audit.Memory) { m.Spec.Now.Body = []byte(spec(5, "3.5.21")) }),
+			want: []string{"info: etcd-cluster-spec was changed: it asked for 5 members, etcd 3.5.21, and asks for 3 members, etcd 3.5.30"}},
+		"the same spec in other bytes": {is: "silent", seen: memory(func(m *audit.Memory) { m.Spec.Now.Body = []byte(" " + spec(3, "3.5.30")) })},
+		"it was missing before": {is: "silent", seen: memory(func(m *audit.Memory) {
+			m.Created.Now, m.Spec.Now = audit.Record{Missing: true}, audit.Record{Missing: true}
+		})},
+		"the ledger knows it so":                {is: "silent", seen: memory(func(*audit.Memory) {})},
+		"the ledger saw that a day ago":         {is: "boundary", seen: createdChanged(audit.Day), want: []string{"critical: "}},
+		"and a second":                          {is: "boundary", seen: createdChanged(audit.Day + time.Second)},
+		"a spec of seven days ago":              {is: "boundary", seen: specChanged(7 * audit.Day), want: []string{"info: "}},
+		"a spec of seven days and a second ago": {is: "boundary", seen: specChanged(7*audit.Day + time.Second)},
 
 		"ten minutes between the clocks are nothing": {is: "boundary", seen: storedAfterBirth(10 * time.Minute)},
 		"a second more is something":                 {is: "boundary", seen: storedAfterBirth(10*time.Minute + time.Second), want: []string{"info: " + again}},

@@ -48,6 +48,11 @@ var snapshotAltered = audit.Rule{
 					"Find out who wrote it: CloudTrail's data events, or the versions of the object where the bucket is versioned. Somebody who can overwrite snapshots can replace them.",
 					"If you copied it over itself, as to thaw it or to encrypt it anew, nothing is wrong: ignore this rule for this store until the snapshot is gone."))
 		}
+		for _, f := range otherThanFirst(o, p) {
+			if !slices.ContainsFunc(found, func(g audit.Finding) bool { return g.Key == f.Key }) {
+				found = append(found, f)
+			}
+		}
 		for _, doc := range []audit.Fact[audit.Document]{o.NewestMeta, o.RestoreMeta} {
 			f, ok := foreignMeta(o, doc)
 			if ok && !slices.ContainsFunc(found, func(g audit.Finding) bool { return g.Key == f.Key }) {
@@ -56,6 +61,30 @@ var snapshotAltered = audit.Rule{
 		}
 		return found
 	},
+}
+
+// otherThanFirst speaks of the data of snapshots that are not what the ledger saw
+// first. A digest that is none, or that a key of KMS makes, says nothing.
+func otherThanFirst(o *audit.Observation, p audit.Policy) []audit.Finding {
+	if o.Memory == nil {
+		return nil
+	}
+	digests := p.RoleOf(o) == audit.Live && o.Bucket.Encryption.Seen() && !strings.HasPrefix(o.Bucket.Encryption.Value, "aws:kms")
+	var found []audit.Finding
+	for _, a := range o.Memory.Altered {
+		if a.First.Size == a.Now.Size && (!digests || strings.Contains(a.First.ETag+a.Now.ETag, "-")) {
+			continue
+		}
+		found = append(found, audit.Found(audit.Critical, "%s is not what it was when it was first seen, at %s: it was overwritten with another content. etcd-manager writes a snapshot once",
+			strings.TrimPrefix(a.Key, o.Store.Key("")), stamp(a.Seen)).
+			About(a.Key).
+			Saw(fmt.Sprintf("%d bytes, ETag %s, written %s", a.Now.Size, orNone(a.Now.ETag), stamp(a.Now.LastModified)),
+				fmt.Sprintf("%d bytes, ETag %s, written %s", a.First.Size, orNone(a.First.ETag), stamp(a.First.LastModified))).
+			Todo("Do NOT restore it before you know what it holds: `backstop verify "+o.Store.URL+strings.TrimPrefix(a.Key, o.Store.Prefix)+"`, and compare it with its neighbours.",
+				"Find out who wrote it: CloudTrail's data events. Somebody who can overwrite snapshots can replace them.",
+				"If you copied it over itself, as to encrypt it anew, nothing is wrong: ignore this rule for this store until the snapshot is gone."))
+	}
+	return found
 }
 
 // A retried upload leaves versions of one content, written within retriedWithin.

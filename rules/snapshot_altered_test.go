@@ -84,7 +84,32 @@ var (
 
 func asReplica(p *audit.Policy) { p.Role = audit.Replica }
 
+// altered says what the ledger saw first of the oldest snapshot's data.
+func alteredFrom(change func(first, now *audit.Object)) func(o *audit.Observation) {
+	return func(o *audit.Observation) {
+		now := o.Listing.Value.Snapshots[0].Data
+		now.ETag = "0123456789abcdef0123456789abcdef"
+		first := *now
+		change(&first, now)
+		o.Memory = &audit.Memory{Since: noon.Add(-audit.Day), Last: noon.Add(-time.Hour),
+			Altered: []audit.Altered{{Key: now.Key, First: first, Seen: noon.Add(-2 * time.Hour), Now: *now}}}
+	}
+}
+
+func firstSize(first, _ *audit.Object)  { first.Size = 49_999 }
+func otherETag(first, _ *audit.Object)  { first.ETag = "ff23456789abcdef0123456789abcdef" }
+func otherParts(first, _ *audit.Object) { first.ETag = "ff23456789abcdef0123456789abcdef-3" }
+
 var snapshotAlteredSuite = suite{limits: []limit{timeLimit("alteredLate", &alteredLate), timeLimit("sameClock", &sameClock), timeLimit("retriedWithin", &retriedWithin)}, cases: cases{
+	"the ledger saw another size": {is: "speaks", seen: alteredFrom(firstSize),
+		want: []string{"critical: 2026-11-30T10:25:00Z-000001/etcd.backup.gz is not what it was when it was first seen, at 2026-11-30 10:00:00Z"},
+		says: []string{"49999 bytes", "50000 bytes", "backstop verify s3://kops/prod.example.com/backups/etcd/main/2026-11-30T10:25:00Z-000001/etcd.backup.gz"}},
+	"the ledger saw another digest": {is: "speaks", seen: alteredFrom(otherETag), want: []string{"critical: "}},
+	"a digest by a key of KMS":      {is: "silent", seen: all(alteredFrom(otherETag), func(o *audit.Observation) { o.Bucket.Encryption = audit.Is("aws:kms") })},
+	"a digest of parts":             {is: "silent", seen: alteredFrom(otherParts)},
+	"a digest in a replica":         {is: "silent", seen: alteredFrom(otherETag), policy: func(p *audit.Policy) { p.Role = audit.Replica }},
+	"the encryption was not seen":   {is: "blind", seen: all(alteredFrom(otherETag), unseen(audit.FactEncryption))},
+
 	"it has two versions of other sizes": {is: "speaks", seen: otherSize,
 		want: []string{"critical: 2026-11-20T12:00:00Z-000001/etcd.backup.gz was overwritten at 2026-11-21 12:00:00Z with another content: it has 2 versions, the first of 2026-11-20 12:00:00Z"},
 		says: []string{"40000 bytes now, 50000 bytes at first", "--version-id v1", "control/shared-store"}},

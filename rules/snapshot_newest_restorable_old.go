@@ -21,6 +21,9 @@ var snapshotNewestRestorableOld = audit.Rule{
 		if proven && (now.Sub(at) <= limit || good.Name == last.Name) {
 			return nil // snapshot/late and stale speak of a newest one that is old
 		}
+		if e, _ := o.Of(last); e.Condition == audit.Damaged {
+			return nil // snapshot/damaged says so, and which one is the newest good one
+		}
 		var failed []string
 		for _, e := range damaged(o) {
 			if !proven || e.Name > good.Name {

@@ -16,10 +16,10 @@ func rememberedSince(age time.Duration) func(o *audit.Observation) {
 }
 
 var snapshotNewestRestorableOldSuite = suite{ages: true, cases: cases{
-	"the newest are damaged": {is: "speaks", policy: within(time.Hour), seen: verified("", audit.Intact, "", "", "", audit.Damaged, audit.Damaged),
+	"the newest are damaged": {is: "speaks", policy: within(time.Hour), seen: verified("", audit.Intact, "", "", audit.Damaged, audit.Damaged),
 		want: []string{"critical: the newest snapshot that is known to restore, 2026-11-30T10:40:00Z-000001, is 79m old, and of the newer ones that were looked into 2 snapshots are damaged"},
-		says: []string{"2026-11-30T11:40:00Z-000001, 2026-11-30T11:55:00Z-000001", "within 60m"}},
-	"all that were read are damaged": {is: "speaks", seen: verified(audit.Damaged, "", "", "", "", "", audit.Damaged),
+		says: []string{"2026-11-30T11:25:00Z-000001, 2026-11-30T11:40:00Z-000001", "within 60m"}},
+	"all that were read are damaged": {is: "speaks", seen: verified(audit.Damaged, "", audit.Damaged),
 		want: []string{"critical: none of its snapshots is known to restore"}},
 	"none newer was read": {is: "speaks", policy: within(time.Hour), seen: verified("", audit.Intact), want: []string{"warning: the newest snapshot that is known to restore, 2026-11-30T10:40:00Z-000001, is 79m old, and none newer was read"}},
 	"none was ever read, for two days": {is: "speaks", seen: all(asked("newest"), rememberedSince(2*audit.Day)),
@@ -27,6 +27,7 @@ var snapshotNewestRestorableOldSuite = suite{ages: true, cases: cases{
 
 	"the newest is intact":          {is: "silent", seen: verified("", "", "", "", "", "", audit.Intact)},
 	"the newest is old, and intact": {is: "silent", policy: within(time.Minute), seen: verified("", "", "", "", "", "", audit.Intact)},
+	"the newest itself is damaged":  {is: "silent", policy: within(time.Hour), seen: verified("", audit.Intact, "", "", "", audit.Damaged, audit.Damaged)},
 	"nobody verifies":               {is: "silent", seen: rememberedSince(9 * audit.Day)},
 	"the first run had no time":     {is: "silent", seen: asked("newest")},
 	"an archive":                    {is: "silent", policy: func(p *audit.Policy) { p.RestorableWithin, p.Role = time.Hour, audit.Archive }, seen: verified("", audit.Intact)},

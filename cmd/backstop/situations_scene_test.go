@@ -305,18 +305,35 @@ func realSnapshots() (filled, empty []byte) {
 }
 
 // shrunkSnapshot is a real one that is smaller than filledSnapshot.
-var shrunkSnapshot = func() []byte {
-	files, err := storetest.Archive("healthy")
+var shrunkSnapshot = archived("healthy", "2026-11-30T18:05:47Z-000004")
+
+// changedSnapshot is filledSnapshot with another byte in its middle.
+var changedSnapshot = func() []byte {
+	b := bytes.Clone(filledSnapshot)
+	b[len(b)/2] ^= 1
+	return b
+}()
+
+// laterSnapshot is one of a higher revision than that of filledSnapshot.
+var laterSnapshot = archived("healthy", "2026-11-30T18:06:17Z-000005")
+
+func archived(archive, name string) []byte {
+	files, err := storetest.Archive(archive)
 	if err != nil {
 		panic(err) // it is part of the test binary
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Key, "2026-11-30T18:05:47Z-000004/"+etcdmanager.DataFile) {
+		if strings.HasSuffix(f.Key, name+"/"+etcdmanager.DataFile) {
 			return f.Body
 		}
 	}
 	panic("the archive has no such snapshot")
-}()
+}
+
+// verifies has snapshots read to their end, with a new ledger.
+func (w *scene) verifies(what string) {
+	w.flags = []string{"--verify", what, "--ledger", filepath.Join(w.t.TempDir(), "ledger")}
+}
 
 // newest is the name of the newest snapshot.
 func (s *tree) newest() string {

@@ -57,6 +57,47 @@ var snapshots = []situation{
 			}
 		},
 		want: found{"main": "running WARNING: warning snapshot/archived"}},
+	{name: "all snapshots are read to their end, and are intact",
+		is: func(w *scene) {
+			w.prod()
+			w.verifies("new")
+		},
+		want: found{"main": "running OK"}},
+	{name: "the newest snapshot was cut short",
+		is: func(w *scene) {
+			w.prod().stops(10*minute).takesOne(minute, filledSnapshot[:5000])
+		},
+		want: found{"main": "running CRITICAL: critical retention/last-good-expiring, critical snapshot/damaged"}},
+	{name: "a byte of the newest snapshot was changed, and nothing is read",
+		is: func(w *scene) {
+			w.prod().stops(10*minute).takesOne(minute, changedSnapshot)
+		},
+		want: found{"main": "running OK"}},
+	{name: "a byte of the newest snapshot was changed, and it is read",
+		is: func(w *scene) {
+			w.prod().stops(10*minute).takesOne(minute, changedSnapshot)
+			w.flags = []string{"--verify", "newest"}
+		},
+		want: found{"main": "running CRITICAL: critical retention/last-good-expiring, critical snapshot/damaged"}},
+	{name: "an old snapshot is damaged, and all are read",
+		is: func(w *scene) {
+			w.prod().takesOne(40*day+2*hour, changedSnapshot)
+			w.verifies("new")
+		},
+		want: found{"main": "running WARNING: warning snapshot/damaged"}},
+	{name: "the newest snapshot is too big for the memory that it may have",
+		is: func(w *scene) {
+			w.prod()
+			w.flags = []string{"--verify", "newest", "--max-memory", "1MiB"}
+		},
+		want: found{"main": "running UNKNOWN: unknown snapshot/unverified"}},
+	{name: "an older snapshot was restored this morning, and all are read",
+		is: func(w *scene) {
+			s := w.prod().stops(3 * hour)
+			s.takesOne(4*hour, laterSnapshot).takes(2*hour, hour, minute)
+			w.verifies("new")
+		},
+		want: found{"main": "running WARNING: warning snapshot/restored"}},
 	{name: "etcd 3.4 still runs",
 		is: func(w *scene) {
 			s := w.cluster(400*day, func(c *clusterSpec) { c.version = "3.4.13" })
@@ -82,7 +123,7 @@ var snapshots = []situation{
 			s := w.prod()
 			s.put(s.newest()+"/"+etcdmanager.DataFile, append(filledSnapshot[:len(filledSnapshot):len(filledSnapshot)], "x"...), 0)
 		},
-		want: found{"main": "running CRITICAL: critical snapshot/altered"}},
+		want: found{"main": "running CRITICAL: critical retention/last-good-expiring, critical snapshot/altered"}},
 	{name: "an old snapshot was copied over itself last week, as to encrypt it anew",
 		is: func(w *scene) {
 			s := w.prod()
