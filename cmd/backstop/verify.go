@@ -141,8 +141,7 @@ func parseSize(s string) (int64, error) {
 func (p *program) verifyOne(ctx context.Context, arg string, o *verifyOptions, how snapshot.Options) (verified, error) {
 	in, err := p.openSnapshot(ctx, arg, o)
 	if err != nil {
-		var f *failure
-		if errors.As(err, &f) || ctx.Err() != nil {
+		if ends(ctx, err) {
 			return verified{}, err
 		}
 		return verified{Name: in.name, Result: snapshot.Result{Verdict: snapshot.Unverified, Cause: snapshot.NotRead, Reason: err.Error()}}, nil
@@ -156,6 +155,13 @@ func (p *program) verifyOne(ctx context.Context, arg string, o *verifyOptions, h
 		return verified{}, err
 	}
 	return verified{in.name, in.size, r}, nil
+}
+
+// ends reports whether a snapshot that could not be opened ends the program: for
+// what is wrong with the command line, or because it was interrupted.
+func ends(ctx context.Context, err error) bool {
+	var f *failure
+	return errors.As(err, &f) || ctx.Err() != nil
 }
 
 // watched is a reader that shows how far it is.
