@@ -37,15 +37,14 @@ type scene struct {
 	now  time.Time // by S3's clock
 	off  time.Duration
 	fake *storetest.Fake
-
-	endpoint string // once it was asked for
-
-	state  *storetest.Bucket // s3://kops-state
-	server *storetest.Server // nil for AWS
-	places []string          // STORE arguments; the state store if there are none
-	flags  []string
-	config string
-	fault  func(storetest.Request) *storetest.Fault
+	// endpoint is where the fake listens, once somebody has looked.
+	endpoint string
+	state    *storetest.Bucket // s3://kops-state
+	server   *storetest.Server // nil for AWS
+	places   []string          // STORE arguments; the state store if there are none
+	flags    []string
+	config   string
+	fault    func(storetest.Request) *storetest.Fault
 }
 
 // newScene is a state store without clusters, in a bucket that is well kept, on a
