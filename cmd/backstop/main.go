@@ -149,7 +149,7 @@ func (p *program) exitStatus(err error) int {
 const exitHelp = `
 Exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (something could not be
 looked at, or no store was found); 64 usage, 69 no store could be reached,
-70 internal error, 74 metrics or notifications could not be delivered,
+70 internal error, 74 metrics, notifications or the ledger could not be written,
 75 try again, 77 permission denied on every store, 78 bad configuration,
 130 and 143 interrupted.
 `
