@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"store/storetest/child":       {},
+	"alerts/board":                {"audit", "audit/report"},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/board", "alerts/deliver", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
 }
 
