@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"github.com/rs/zerolog"
+
+	"backstop/alerts"
+	"backstop/alerts/board"
+	"backstop/audit"
+	"backstop/rules"
+	"backstop/store"
+)
+
+// configPoll is how often the configuration file is looked at. A file is read and
+// compared, because Kubernetes changes mounted files by way of symbolic links.
+const configPoll = 5 * time.Second
+
+// A service audits on a schedule and keeps what stands.
+type service struct {
+	p     *program
+	o     *serveOptions
+	args  []string
+	log   zerolog.Logger
+	board *board.Board
+
+	collector *alerts.Collector
+
+	asked chan string // stores to audit at once; empty for all
+	busy  sync.Mutex  // held by the audit that is going on
+
+	mu       sync.Mutex
+	targets  []target
+	pace     store.Pace
+	usage    audit.Usage          // since the start, that of probes among it
+	followed map[string]*followed // by Store.ID
+}
+
+// followed is what a probe needs to know of a store.
+type followed struct {
+	sight sight
+	// seen has the control files as they were observed, and nothing else.
+	seen *audit.Observation
+}
+
+// newService reads the configuration and the state of an earlier run.
+func (p *program) newService(args []string, o *serveOptions) (*service, error) {
+	s := &service{p: p, o: o, args: args, log: p.logger(&o.options), board: board.New(), collector: alerts.NewCollector(built()), asked: make(chan string, 1), followed: map[string]*followed{}}
+	var err error
+	if s.targets, s.pace, err = p.targets(args, &o.options); err != nil {
+		return nil, err
+	}
+	if o.state != "" {
+		if err := s.board.Load(o.state); err != nil {
+			// The first audit makes a new one.
+			s.log.Warn().Err(err).Msg("the results of the last run are lost")
+		}
+		s.tell(audit.Usage{})
+	}
+	return s, nil
+}
+
+// start begins one audit, and the schedule. The channel is closed when nothing runs
+// any more after the context has ended.
+func (s *service) start(ctx context.Context) <-chan struct{} {
+	logger := cronLog{s.log}
+	audits := cron.NewChain(cron.Recover(logger), cron.SkipIfStillRunning(logger)).Then(cron.FuncJob(func() { s.audit(ctx) }))
+	probes := cron.NewChain(cron.Recover(logger), cron.SkipIfStillRunning(logger)).Then(cron.FuncJob(func() { s.probe(ctx) }))
+	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(logger))
+	// The schedules were checked with the flags.
+	_, _ = c.AddFunc(s.o.auditSchedule, func() {
+		if wait(ctx, rand.N(s.o.jitter+1)) {
+			audits.Run()
+		}
+	})
+	if s.o.probeSchedule != "" {
+		_, _ = c.AddJob(s.o.probeSchedule, probes)
+	}
+	var all sync.WaitGroup
+	all.Go(audits.Run)
+	all.Go(func() { s.answer(ctx) })
+	all.Go(func() { s.follow(ctx) })
+	c.Start()
+	done := make(chan struct{})
+	go func() {
+		<-ctx.Done()
+		<-c.Stop().Done()
+		all.Wait()
+		close(done)
+	}()
+	return done
+}
+
+// wait waits, and reports whether the context has not ended meanwhile.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// ask asks for an audit at once, of one store or, with an empty URL, of all. One
+// that is waiting already serves.
+func (s *service) ask(url string) {
+	select {
+	case s.asked <- url:
+	default:
+	}
+}
+
+// answer carries out what was asked for.
+func (s *service) answer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case url := <-s.asked:
+			if w := s.find(url); w != nil {
+				s.lookAgain(ctx, w)
+				continue
+			}
+			s.audit(ctx)
+		}
+	}
+}
+
+func (s *service) find(url string) *followed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.followed {
+		if w.seen.Store.URL == url {
+			return w
+		}
+	}
+	return nil
+}
+
+// audit looks at all stores and publishes the outcome, if there is one.
+func (s *service) audit(ctx context.Context) {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	ts, pace := s.targets, s.pace
+	s.mu.Unlock()
+	began := s.p.now().UTC()
+	s.board.Begin(began)
+	v := &watcher{judge: &judge{p: s.p, set: rules.Set}, followed: map[string]*followed{}}
+	problems, usage, err := s.p.look(ctx, ts, pace, &s.o.options, v)
+	ended := s.p.now().UTC()
+	if err != nil {
+		s.board.Fail(err, ended)
+		if ctx.Err() == nil {
+			s.log.Error().Err(err).Msg("the audit came to no outcome; what stood before stands")
+		}
+		return
+	}
+	r := v.report(problems, usage)
+	s.mu.Lock()
+	s.followed = v.followed
+	s.mu.Unlock()
+	s.board.Publish(r, ended)
+	s.tell(r.Usage)
+	s.log.Info().Str("verdict", string(r.Verdict)).Int("stores", r.Total).Int("checked", r.Checked).Dur("took", ended.Sub(began)).Msg("audited")
+	s.save()
+}
+
+// tell hands the metrics what stands, and adds what was asked of S3.
+func (s *service) tell(cost audit.Usage) {
+	r := alerts.Of(s.board.Report(s.p.now().UTC()))
+	if !s.board.Ready() {
+		r = alerts.Results{}
+	}
+	s.mu.Lock()
+	s.usage.Add(cost)
+	r.Usage.Requests, r.Usage.Errors = maps.Clone(s.usage.Requests), maps.Clone(s.usage.Errors)
+	r.Usage.Bytes, r.Usage.Throttled = s.usage.Bytes, s.usage.Throttled
+	s.mu.Unlock()
+	s.collector.Set(r)
+}
+
+func (s *service) save() {
+	if s.o.state == "" {
+		return
+	}
+	if err := s.board.Save(s.o.state); err != nil {
+		s.log.Error().Err(err).Msg("the results will not survive a restart")
+	}
+}
+
+// A watcher judges, and remembers of each store what a probe needs.
+type watcher struct {
+	*judge
+	mu       sync.Mutex
+	followed map[string]*followed
+}
+
+// show implements viewer.
+func (v *watcher) show(i int, seen sight) {
+	w := followedOf(seen)
+	v.mu.Lock()
+	v.followed[seen.Observation.Store.ID()] = w
+	v.mu.Unlock()
+	v.judge.show(i, seen)
+}
+
+func followedOf(seen sight) *followed {
+	o := seen.Observation
+	w := &followed{sight: seen, seen: &audit.Observation{Store: o.Store, Created: o.Created, Spec: o.Spec}}
+	w.sight.Observation = nil
+	return w
+}
+
+// probe asks of every store whether its control files are as they were.
+func (s *service) probe(ctx context.Context) {
+	s.mu.Lock()
+	var all []*followed
+	for _, w := range s.followed {
+		all = append(all, w)
+	}
+	s.mu.Unlock()
+	var group sync.WaitGroup
+	slots := make(chan struct{}, s.o.concurrency)
+	for _, w := range all {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			s.probeOne(ctx, w)
+		})
+	}
+	group.Wait()
+	s.tell(audit.Usage{})
+}
+
+func (s *service) probeOne(ctx context.Context, w *followed) {
+	b := w.sight.bucket.Fork()
+	same, err := store.Probe(ctx, b, w.seen)
+	s.mu.Lock()
+	s.usage.Add(b.Usage())
+	s.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		// The next audit says UNKNOWN, if that is not over by then.
+		s.log.Warn().Err(err).Str("store", w.seen.Store.URL).Msg("the control files could not be probed")
+	case !same:
+		s.log.Info().Str("store", w.seen.Store.URL).Msg("the control files have changed")
+		s.lookAgain(ctx, w)
+	}
+}
+
+// lookAgain looks at one store whole and publishes what is found.
+func (s *service) lookAgain(ctx context.Context, w *followed) {
+	o := w.sight.again(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	now := o.Clock(s.p.now().UTC())
+	p := w.sight.Policy
+	p.Windows = begun(p.Windows, now)
+	// Whether an exception is idle the next audit of all stores tells.
+	p.Elsewhere = append(p.Elsewhere[:len(p.Elsewhere):len(p.Elsewhere)], p.Names()...)
+	r := audit.Judge(rules.Set, o, p, now)
+	again := w.sight
+	again.Observation = o
+	s.mu.Lock()
+	if _, ok := s.followed[o.Store.ID()]; ok {
+		s.followed[o.Store.ID()] = followedOf(again)
+	}
+	s.mu.Unlock()
+	s.board.Update(r)
+	s.tell(r.Usage)
+	s.log.Info().Str("store", o.Store.URL).Str("verdict", string(r.Verdict)).Str("state", r.State.Name).Msg("audited one store")
+	s.save()
+}
+
+// follow reads the configuration again at SIGHUP and when its file has changed, and
+// audits anew.
+func (s *service) follow(ctx context.Context) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	tick := time.NewTicker(configPoll)
+	defer tick.Stop()
+	last := s.digest()
+	for {
+		asked := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			asked = true
+		case <-tick.C:
+		}
+		if now := s.digest(); asked || !bytes.Equal(now, last) {
+			last = now
+			if s.reload() {
+				s.audit(ctx)
+			}
+		}
+	}
+}
+
+// digest tells one content of the configuration file from another.
+func (s *service) digest() []byte {
+	if s.o.config == "" {
+		return nil
+	}
+	b, err := os.ReadFile(s.o.config)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// reload puts a new configuration in force, if it has no mistake.
+func (s *service) reload() bool {
+	ts, pace, err := s.p.targets(s.args, &s.o.options)
+	if err != nil {
+		s.log.Error().Err(err).Msg("the new configuration has a mistake; the old one stays in force")
+		return false
+	}
+	s.mu.Lock()
+	s.targets, s.pace = ts, pace
+	s.mu.Unlock()
+	s.log.Info().Str("config", s.o.config).Msg("the configuration was read again")
+	return true
+}
+
+// cronLog tells the scheduler's log to ours.
+type cronLog struct{ log zerolog.Logger }
+
+func (l cronLog) Info(msg string, kv ...any) {
+	if msg == "skip" {
+		l.log.Warn().Msg("the run before is still going on; this one is left out")
+	}
+}
+
+func (l cronLog) Error(err error, msg string, kv ...any) {
+	l.log.Error().Err(err).Any("more", kv).Msg(msg)
+}
+
+// quietSlog is for the web server, of which only faults are of interest.
+func quietSlog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
