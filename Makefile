@@ -31,7 +31,7 @@ cases: ## the lifecycle cases of FILE, and how many passed
 	@cd rules/lifecycle && ../../bin/cases.test -test.run Cases -cases '$(abspath $(FILE))'
 
 update: ## rewrites every derived file
-	$(GO) test ./audit/report ./store ./rules ./rules/lint ./alerts ./cmd/backstop -update
+	$(GO) test ./audit/report ./store ./rules ./rules/lint ./alerts ./alerts/notify ./cmd/backstop -update
 
 situations: ## what is said of a cluster in every situation, by name
 	$(GO) test ./cmd/backstop -run Situations -v

@@ -37,7 +37,7 @@ const (
 	LabelSeverity = "severity" // critical, unknown, warning, info
 	LabelFact     = "fact"     // as audit.Facts names them
 	LabelFile     = "file"     // etcd-cluster-created, etcd-cluster-spec
-	LabelCause    = "cause"    // why a request failed, in one word
+	LabelCause    = "cause"    // why a request or a place failed, in one word
 )
 
 // storeLabels are the labels of whatever belongs to one store.
@@ -83,7 +83,7 @@ var Metrics = []Metric{
 		"When an audit last ended, of any store. 0 before the first."},
 	{NameStores, Gauge, nil, false,
 		"Stores that are known."},
-	{NameUnaudited, Gauge, []string{LabelStore}, false,
+	{NameUnaudited, Gauge, []string{LabelStore, LabelCause}, false,
 		"1 for a place, named in the label store, that was to be audited and gave no store to report on."},
 	{NameRequests, Counter, []string{"operation"}, false,
 		"Requests to S3, retries included, by S3's name of the operation."},

@@ -44,31 +44,6 @@ func NewPushgateway(address, job string, client *deliver.Client) (*Pushgateway, 
 	return g, nil
 }
 
-// A Scope says which stores a run looked at, and so which it may call vanished.
-type Scope struct {
-	// Below are the places that were looked at; none means everything that the
-	// job is about.
-	Below []string
-}
-
-// holds reports whether a store, by its label, was in the scope of a run with
-// these problems: what could not be looked at has not vanished.
-func (s Scope) holds(label string, r Results) bool {
-	for _, p := range r.Problems {
-		if below(label, valid(p.Target)) {
-			return false
-		}
-	}
-	return len(s.Below) == 0 || slices.ContainsFunc(s.Below, func(place string) bool { return below(label, valid(place)) })
-}
-
-// below reports whether the store of a label is the place, or lies in it.
-func below(label, place string) bool {
-	url, _, _ := strings.Cut(label, " at ")
-	place = strings.TrimRight(place, "/")
-	return url == place || strings.HasPrefix(url, place+"/")
-}
-
 // Push puts the metrics of results in place of the ones that are there, and
 // removes the groups of stores that have vanished since.
 func (g *Pushgateway) Push(ctx context.Context, b Build, r Results, scope Scope) error {
@@ -91,7 +66,7 @@ func (g *Pushgateway) Push(ctx context.Context, b Build, r Results, scope Scope)
 		return err
 	}
 	for _, store := range there {
-		if byStore[store] == nil && scope.holds(store, r) {
+		if byStore[store] == nil && scope.Holds(store) {
 			if e := g.pusher(ctx, store).Delete(); e != nil {
 				err = errors.Join(err, fmt.Errorf("delete the metrics of %s: %s", store, oneLine(e)))
 			}

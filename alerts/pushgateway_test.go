@@ -65,9 +65,10 @@ func has(t *testing.T, url string) map[string][]string {
 // is gone, a store that vanished is gone, and what was not looked at stays.
 func TestPushgateway(t *testing.T) {
 	url := promtest.Pushgateway(t, "")
-	push := func(job string, scope Scope, problems []audit.Problem, stores ...audit.StoreReport) {
+	push := func(job string, below []string, problems []audit.Problem, stores ...audit.StoreReport) {
 		t.Helper()
-		if err := pushgateway(t, url, job).Push(t.Context(), built, Of(audit.NewReport(noon, stores, problems)), scope); err != nil {
+		r := audit.NewReport(noon, stores, problems)
+		if err := pushgateway(t, url, job).Push(t.Context(), built, Of(r), ScopeOf(below, r)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,8 +85,8 @@ func TestPushgateway(t *testing.T) {
 			t.Errorf("stores %q, want %q", got, want)
 		}
 	}
-	push("backstop", Scope{}, nil, bucketWide(healthy(), "m"), armed(), refused())
-	push("another", Scope{}, nil, healthy())
+	push("backstop", nil, nil, bucketWide(healthy(), "m"), armed(), refused())
+	push("another", nil, nil, healthy())
 	stores("backstop "+mainStore, "backstop "+events, "backstop "+other, "another "+mainStore)
 	if got := has(t, url)[NameFindings]; !slices.Contains(got, "backstop "+events+" control/reset-armed 1") || !slices.Contains(got, "backstop s3://kops bucket/unversioned 1") {
 		t.Errorf("findings %q", got)
@@ -94,27 +95,33 @@ func TestPushgateway(t *testing.T) {
 		t.Errorf("build %q", got)
 	}
 
+	quiet := refused() // and seen
+	quiet.Unseen = nil
 	mended := healthy()
 	mended.Store = armed().Store
-	push("backstop", Scope{}, nil, bucketWide(healthy(), "m"), mended, refused())
+	push("backstop", nil, nil, bucketWide(healthy(), "m"), mended, refused())
 	if got := has(t, url)[NameFindings]; len(got) != 1 || got[0] != "backstop s3://kops bucket/unversioned 1" {
 		t.Errorf("after the repair there are the findings %q", got)
 	}
 
 	// A run that looked at one place says nothing of the others.
-	push("backstop", Scope{Below: []string{"s3://kops/prod.example.com/backups/etcd/events/"}}, nil, mended)
+	push("backstop", []string{"s3://kops/prod.example.com/backups/etcd/events/"}, nil, mended)
 	stores("backstop "+mainStore, "backstop "+events, "backstop "+other, "another "+mainStore)
 	// What could not be looked at has not vanished; what was, has.
-	push("backstop", Scope{}, []audit.Problem{{Target: "s3://kops", Cause: audit.CauseDenied}}, refused())
+	push("backstop", nil, []audit.Problem{{Target: "s3://kops", Cause: audit.CauseNoBucket}}, quiet)
 	stores("backstop "+mainStore, "backstop "+events, "backstop "+other, "another "+mainStore)
-	push("backstop", Scope{}, nil, refused())
+	push("backstop", nil, []audit.Problem{{Target: "s3://elsewhere", Cause: audit.CauseDenied}}, quiet)
+	stores("backstop "+mainStore, "backstop "+events, "backstop "+other, "another "+mainStore)
+	push("backstop", nil, nil, refused()) // its listing was not seen: it may have led to the others
+	stores("backstop "+mainStore, "backstop "+events, "backstop "+other, "another "+mainStore)
+	push("backstop", nil, nil, quiet)
 	stores("backstop "+other, "another "+mainStore)
 	if got := has(t, url)[NameUnaudited]; len(got) != 0 {
 		t.Errorf("places not audited: %q", got)
 	}
-	push("backstop", Scope{Below: []string{"s3://oth", "s3://kops/prod"}}, nil)
+	push("backstop", []string{"s3://oth", "s3://kops/prod"}, nil)
 	stores("backstop "+other, "another "+mainStore)
-	push("backstop", Scope{Below: []string{"s3://other/x"}}, nil)
+	push("backstop", []string{"s3://other/x"}, nil)
 	stores("another " + mainStore)
 }
 

@@ -82,6 +82,14 @@ func AlertSeverity(s audit.Severity) string {
 	return "warning"
 }
 
+// Summary says what a finding of a rule means, in the words of the rule's title.
+func Summary(r audit.Rule, s audit.Severity) string {
+	if s == audit.Unsure && len(r.Severities) > 1 {
+		return "it could not be seen whether " + r.Title
+	}
+	return r.Title
+}
+
 // Patience is for how long a finding stands before its alert fires. What is
 // critical was looked at twice by the audit itself. What was not seen once may be
 // seen the next time.
@@ -119,16 +127,16 @@ const perStore = "store, cluster, etcd"
 // ofRule is the one template of all rules' alerts.
 func ofRule(r audit.Rule, s audit.Severity, runbooks string) AlertingRule {
 	expr := fmt.Sprintf("max by (%s) (%s{rule=%q,severity=%q}) > 0", perStore, NameFindings, r.ID, s)
-	if facts := r.Needs; s != audit.Unsure && r.Scope == "" && len(facts) > 0 {
-		expr += "\n" + standing(r, s)
+	if s != audit.Unsure {
+		expr += standing(r, s)
 	}
 	a := AlertingRule{
 		Alert: AlertName(r.ID), Expr: expr, KeepFiringFor: keepFiring,
 		Labels: AlertLabels{Severity: AlertSeverity(s), Rule: r.ID, Verdict: string(s)},
 		Annotations: Annotations{
-			Summary: r.Title,
+			Summary: Summary(r, s),
 			Description: fmt.Sprintf("%s: {{ $labels.store }}: %s. `backstop audit` on it prints what was seen and what to do now, in order; `backstop explain %s` prints the page.",
-				strings.ToUpper(string(s)), r.Title, r.ID),
+				strings.ToUpper(string(s)), Summary(r, s), r.ID),
 			RunbookURL: RunbookURL(runbooks, r.ID),
 		},
 	}
@@ -138,15 +146,38 @@ func ofRule(r audit.Rule, s audit.Severity, runbooks string) AlertingRule {
 	return a
 }
 
-// standing lets an alert stand while its rule is blind: that a store cannot be seen
-// any more does not mean that it was repaired.
+// standing lets an alert stand while its rule is blind, and while its store is not
+// in the results because a place that leads to it could not be looked at (see
+// ScopeOf): that a store cannot be seen any more does not mean that it was repaired.
 func standing(r audit.Rule, s audit.Severity) string {
-	facts := make([]string, len(r.Needs))
-	for i, f := range r.Needs {
-		facts[i] = string(f)
+	firing := fmt.Sprintf("max by (%s) (ALERTS{alertname=%q,alertstate=\"firing\",verdict=%q})", perStore, AlertName(r.ID), s)
+	expr := ""
+	if facts := decisive(r); len(facts) > 0 && r.Scope == "" {
+		expr = fmt.Sprintf("\nor %s\n  and on (store) max by (store) (%s{fact=~%q}) == 1", firing, NameUnseen, strings.Join(facts, "|"))
 	}
-	return fmt.Sprintf("or max by (%s) (ALERTS{alertname=%q,alertstate=\"firing\",verdict=%q})\n  and on (store) max by (store) (%s{fact=~%q}) == 1",
-		perStore, AlertName(r.ID), s, NameUnseen, strings.Join(facts, "|"))
+	return expr + fmt.Sprintf("\nor %s\n  unless on (store) max by (store) (%s)\n  and on () (max(%s{fact=%q}) == 1 or max(%s{cause!~%q}) == 1)",
+		firing, NameAudit, NameUnseen, audit.FactListing, NameUnaudited, strings.Join(certain(), "|"))
+}
+
+// certain are the causes for which nothing is at a place, or nothing that backstop
+// reads. For any other nobody knows.
+func certain() []string {
+	return []string{string(audit.CauseNoStore), string(audit.CauseNoBucket), string(audit.CauseUnsupported)}
+}
+
+// decisive are the facts without which a rule cannot have found what it found. Of
+// the others it may never have seen one, and its alert must end nonetheless.
+func decisive(r audit.Rule) []string {
+	if len(r.Needs) == 1 {
+		return []string{string(r.Needs[0])}
+	}
+	var facts []string
+	for _, f := range r.Needs {
+		if f.IsNecessary() {
+			facts = append(facts, string(f))
+		}
+	}
+	return facts
 }
 
 // promDuration writes whole minutes as Prometheus does.

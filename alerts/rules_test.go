@@ -85,7 +85,7 @@ func TestAlertsOfRules(t *testing.T) {
 		var got []string
 		for _, a := range alertsOf[r.ID] {
 			got = append(got, a.Labels.Verdict)
-			if a.Alert != AlertName(r.ID) || a.Annotations.Summary != r.Title {
+			if a.Alert != AlertName(r.ID) || a.Annotations.Summary != Summary(r, audit.Severity(a.Labels.Verdict)) {
 				t.Errorf("%s has the alert %+v", r.ID, a)
 			}
 		}
@@ -100,6 +100,10 @@ func TestAlertsOfRules(t *testing.T) {
 	}
 	if want := []string{"BackstopAuditStale", "BackstopAuditAbsent", "BackstopPlaceUnaudited", "BackstopS3Errors", "BackstopNotificationsFail", "BackstopFactUnseen"}; len(alertsOf) != 1 || !slices.Equal(others, want) {
 		t.Errorf("besides the rules' there are %q, want %q", others, want)
+	}
+	unversioned := named("BackstopBucketUnversioned", "unknown").Annotations.Summary
+	if want := "it could not be seen whether the bucket keeps no old versions: a deletion is final"; unversioned != want {
+		t.Errorf("%q, want %q", unversioned, want)
 	}
 	if name := AlertName("control/reset-armed"); name != "BackstopControlResetArmed" {
 		t.Error(name)
@@ -216,9 +220,24 @@ func byHand() []ruleTest {
 		{"what another store or rule does not see is no reason", "1m",
 			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {unseen(storeOf, "versioning"), "1x300"}, {unseen(other, "created"), "1x300"}},
 			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"40m", armed.Alert, nil}}},
+		{"what the rule may do without is no reason", "1m",
+			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {unseen(storeOf, "control_versions"), "1x300"}, {unseen(storeOf, "kops"), "1x300"}},
+			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"40m", armed.Alert, nil}}},
 		{"what was repaired before it was not seen stays repaired", "1m",
 			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {unseen(storeOf, "created"), "0x60 1x200"}},
 			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"2h", armed.Alert, nil}}},
+		{"a store that is gone with its place is not repaired", "1m",
+			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {NameAudit + "{" + storeOf + "}", "1x10 _x300"}, {unseen(`store="s3://kops"`, "listing"), "0x10 1x110 0x180"}},
+			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"2h", armed.Alert, armed.fires()}, {"140m", armed.Alert, nil}}},
+		{"nor one of which kops's word was not read", "1m",
+			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {NameUnaudited + `{store="s3://kops/a",cause="denied"}`, "_x10 1x110 _x180"}},
+			[]alertTest{{"2h", armed.Alert, armed.fires()}, {"140m", armed.Alert, nil}}},
+		{"one that is gone while all else is seen is gone", "1m",
+			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {unseen(other, "listing"), "0x300"}, {NameUnaudited + `{store="gs://x",cause="unsupported"}`, "1x300"}},
+			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"30m", armed.Alert, nil}}},
+		{"what another place hides is no reason where the store was seen", "1m",
+			[]inputSerie{{finding(storeOf), "1x10 _x300"}, {NameAudit + "{" + storeOf + "}", "1x300"}, {unseen(other, "listing"), "1x300"}},
+			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"30m", armed.Alert, nil}}},
 		{"a restarted backstop, of another name, is the same", "1m",
 			[]inputSerie{{finding(storeOf), "1x10 stale"}, {strings.Replace(finding(storeOf), `"y"`, `"z"`, 1), "_x12 1x50"}},
 			[]alertTest{{"10m", armed.Alert, armed.fires()}, {"13m", armed.Alert, armed.fires()}, {"30m", armed.Alert, armed.fires()}}},
@@ -231,7 +250,7 @@ func byHand() []ruleTest {
 		{"there is a backstop", "1m", []inputSerie{{NameBuild + `{version="1"}`, "1x60"}}, []alertTest{{"1h", absent.Alert, nil}}},
 		{"there is no backstop any more", "1m", []inputSerie{{NameBuild + `{version="1"}`, "1x10 stale"}},
 			[]alertTest{{"10m", absent.Alert, nil}, {"25m", absent.Alert, nil}, {"26m", absent.Alert, with(absent.fires(), map[string]string{})}}},
-		{"a place without a store", "1m", []inputSerie{{NameUnaudited + `{store="s3://kops/a"}`, "1x90 _x60"}},
+		{"a place without a store", "1m", []inputSerie{{NameUnaudited + `{store="s3://kops/a",cause="no-bucket"}`, "1x90 _x60"}},
 			[]alertTest{{"59m", place.Alert, nil}, {"1h", place.Alert, with(place.fires(), map[string]string{"store": "s3://kops/a"})}, {"110m", place.Alert, nil}}},
 
 		{"S3 fails one request in five", "1m", []inputSerie{{requests, "10x60"}, {errors, "2x60"}}, []alertTest{{"1h", s3.Alert, nil}}},

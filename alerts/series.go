@@ -18,11 +18,12 @@ func series(b Build, r Results) []prometheus.Metric {
 	s.add(NameBuild, 1, b.Version, b.Revision, b.GoVersion)
 	s.add(NameRun, seconds(r.Ran))
 	s.add(NameStores, float64(len(r.Stores)))
-	places := map[string]bool{}
+	type place struct{ name, cause string }
+	places := map[place]bool{}
 	for _, p := range r.Problems {
-		if name := valid(p.Target); !places[name] {
-			places[name] = true
-			s.add(NameUnaudited, 1, name)
+		if at := (place{valid(p.Target), valid(string(p.Cause))}); !places[at] {
+			places[at] = true
+			s.add(NameUnaudited, 1, at.name, at.cause)
 		}
 	}
 	s.usage(r)

@@ -33,20 +33,22 @@ var arrows = map[string][]string{
 	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
+	"rules/suggest":               {"audit", "store/etcdmanager", "rules/lifecycle", "rules/forecast", "rules"},
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"store/storetest/child":       {},
 	"alerts/board":                {"audit", "audit/report"},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
+	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/board", "alerts/deliver", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
-		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast"},
+	"cmd/backstop": {"alerts", "alerts/board", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "store/etcdmanager", "store/kops", "store/snapshot"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "store/etcdmanager", "store/kops", "store/snapshot"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.

@@ -95,6 +95,13 @@ type Kops struct {
 	Pending []string `json:"pending,omitempty"`
 	// SharedWith names the other etcd clusters that kops gives the same store.
 	SharedWith []string `json:"shared_with,omitempty"`
+	// Files are files without which kops cannot work on the cluster, in the bucket
+	// of the state store: its documents, pki, secrets and instance groups, the
+	// first hundred of them.
+	Files Fact[[]Object] `json:"files,omitzero"`
+	// Bucket is what is true of the state store's bucket, where that is another
+	// than the store's.
+	Bucket *Bucket `json:"bucket,omitempty"`
 }
 
 // A Sibling is another store of the same cluster.

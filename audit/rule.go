@@ -60,6 +60,7 @@ const (
 	FactControlVersions FactName = "control_versions"
 	FactVersions        FactName = "versions"
 	FactClock           FactName = "clock"
+	FactKopsState       FactName = "kops_state"
 	FactTags            FactName = "tags"
 	FactKops            FactName = "kops"
 
@@ -86,7 +87,7 @@ func (n FactName) IsNecessary() bool {
 
 // Facts are all facts, in the order in which reports name them.
 var Facts = append(Necessary[:len(Necessary):len(Necessary)],
-	FactControlVersions, FactVersions, FactRestoreMeta, FactTags, FactKops, FactClock,
+	FactControlVersions, FactVersions, FactRestoreMeta, FactTags, FactKops, FactKopsState, FactClock,
 	FactObjectLock, FactPublicAccessBlock, FactPublicPolicy, FactEncryption, FactUploads)
 
 // Unseen gives why the named fact was not seen, and whether it was not.
@@ -119,6 +120,8 @@ func (o *Observation) Unseen(n FactName) (Why, bool) {
 		return unseen(o.Versions)
 	case FactKops:
 		return unseen(o.Kops)
+	case FactKopsState:
+		return o.unseenState()
 	case FactClock:
 		return unseen(o.ClockOffset)
 	case FactObjectLock:
@@ -140,6 +143,21 @@ func (o *Observation) Unseen(n FactName) (Why, bool) {
 		return Why{}, false
 	}
 	return Why{Cause: CauseNotAsked, Reason: "no such fact: " + string(n)}, true
+}
+
+// unseenState says why the files of the kops cluster were not seen, or what the
+// bucket does with them that they are in.
+func (o *Observation) unseenState() (Why, bool) {
+	k := o.Kops.Value
+	if !o.Kops.IsSet() || !k.Known {
+		return Why{}, false
+	}
+	if k.Bucket != nil {
+		if why, not := unseen(k.Bucket.Lifecycle); not {
+			return why, true
+		}
+	}
+	return unseen(k.Files)
 }
 
 func unseen[T any](f Fact[T]) (Why, bool) {

@@ -38,6 +38,8 @@ func unseen(fact audit.FactName) func(o *audit.Observation) {
 			o.Created.Value.Tags = denied[map[string]string]("s3:GetObjectTagging")
 		case audit.FactKops:
 			o.Kops = denied[audit.Kops]("s3:GetObject")
+		case audit.FactKopsState:
+			o.Kops.Value.Files = denied[[]audit.Object]("s3:ListBucket")
 		case audit.FactObjectLock:
 			o.Bucket.ObjectLock = denied[audit.ObjectLock]("s3:GetBucketObjectLockConfiguration")
 		case audit.FactPublicAccessBlock:

@@ -13,7 +13,7 @@ import (
 func kopsSays(more func(k *audit.Kops)) func(o *audit.Observation) {
 	return func(o *audit.Observation) {
 		k := audit.Kops{StateStore: "s3://kops", Known: true, ClusterKnown: true, Cluster: "prod.example.com", Etcd: o.Store.Etcd,
-			Members: 3, Version: "3.5.30", Created: birth.Add(-time.Hour), Hourly: 7 * audit.Day, Daily: 90 * audit.Day}
+			Members: 3, Version: "3.5.30", Created: birth.Add(-time.Hour), Hourly: 7 * audit.Day, Daily: 90 * audit.Day, Files: audit.Is([]audit.Object{})}
 		if more != nil {
 			more(&k)
 		}

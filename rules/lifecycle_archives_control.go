@@ -67,12 +67,16 @@ func movedAway(o *audit.Observation, p audit.Policy, now time.Time, path string,
 	if unsure := unsureOf(e); unsure != "" {
 		observed += " (assuming the worse: " + unsure + ")"
 	}
-	return []audit.Finding{audit.Found(severity, "lifecycle rule %q %s %s to storage class %s, which nobody can read before it is thawed. %s", e.Rule, when, path, e.Class, then).
+	f := audit.Found(severity, "lifecycle rule %q %s %s to storage class %s, which nobody can read before it is thawed. %s", e.Rule, when, path, e.Class, then).
 		About(o.Store.Key(path)).
 		Saw(observed, "no transition to an archive class that matches a control file").
 		Todo(fmt.Sprintf("Disable rule %q, or narrow its prefix so that it does not match control/. The only prefix that separates the snapshots from control/ is their year: %q.", e.Rule, o.Store.Key("20")),
 			"Once it is moved, do NOT rely on a thaw: it ends, and the file is unreadable again. Upload the file anew instead.",
-			"Read the configuration back, and run backstop again.")}
+			"Read the configuration back, and run backstop again.")
+	if also := kopsFilesToo(o, e.Rule, now); also != "" {
+		f = f.Because("%s", also)
+	}
+	return []audit.Finding{f}
 }
 
 // onlyBySize speaks of control files that S3 leaves where they are for nothing but

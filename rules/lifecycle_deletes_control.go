@@ -48,6 +48,9 @@ var lifecycleDeletesControl = audit.Rule{
 		if hasSpec {
 			f = f.Because("etcd-cluster-spec: %s", spec)
 		}
+		if also := kopsFilesToo(o, first.rule, now); also != "" {
+			f = f.Because("%s", also)
+		}
 		if !first.at.After(now) {
 			f = f.Because("overdue: S3 runs lifecycle rules late, by hours or days; that the file is still there does not mean that it is safe")
 		}

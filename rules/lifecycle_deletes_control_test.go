@@ -49,6 +49,8 @@ var lifecycleDeletesControlSuite = suite{ages: true, cases: cases{
 	"everything, after 90 days, and both files are older": {is: "speaks", seen: lifecycleRules(expireAll(90)),
 		want: []string{`critical: lifecycle rule "prune" is due since 2026-01-25 00:00:00Z to hide etcd-cluster-created, and may do so at any moment`},
 		says: []string{"overdue: S3 runs lifecycle rules late", "Both control files go at the same midnight", "armed at best", "Point of no return: 2026-01-25 00:00:00Z", "Do NOT run kops update cluster --yes", `Disable rule "prune"`, `"prod.example.com/backups/etcd/main/20"`, "control/etcd-cluster-created"}},
+	"and kops's own files with it": {is: "speaks", seen: all(stateAged(400*audit.Day), lifecycleRules(expireAll(90))), want: []string{"critical: is due since"},
+		says: []string{"the same rule takes 3 files of kops's own state of the cluster, the first, prod.example.com/pki/private/kubernetes-ca/keyset.yaml, at any moment"}},
 	"everything, in a week and a day": {is: "speaks", seen: lifecycleRules(expireAll(407)),
 		want:  []string{`warning: lifecycle rule "prune" will hide etcd-cluster-created on 2026-12-08 00:00:00Z, in 7d`},
 		says:  []string{"etcd-cluster-created: hidden by a delete marker on 2026-12-08 00:00:00Z", "etcd-cluster-spec: hidden by a delete marker on 2026-12-08 00:00:00Z"},

@@ -53,6 +53,7 @@ var looking = []audit.Rule{
 	lifecycleCutsLadder,
 	lifecycleSplitsPair,
 	lifecycleUndoWindowShort,
+	lifecycleDeletesKopsState,
 	lifecycleDisagreesWithS3,
 	lifecycleUnseen,
 	bucketUnversioned,

@@ -33,6 +33,7 @@ func Discover(ctx context.Context, b Bucket, prefix string, concurrency int) ([]
 type discovery struct {
 	roots []string // of backup stores
 	specs []string // keys of what may be documents of kops clusters, in order
+	state map[string][]audit.Object
 	// deleted are the clusters whose documents were deleted. They are looked for
 	// only where no store was found.
 	deleted []deletion
@@ -55,7 +56,7 @@ func discover(ctx context.Context, b Bucket, prefix string, at pool) (discovery,
 	if len(seen.roots) == 0 {
 		at.do(func() { d.deleted = discoverDeleted(ctx, b, prefix, seen.roots) })
 	}
-	d.roots = outermost(seen.roots)
+	d.roots, d.state = outermost(seen.roots), seen.state
 	return d, nil
 }
 
@@ -63,13 +64,43 @@ func discover(ctx context.Context, b Bucket, prefix string, at pool) (discovery,
 type keysSeen struct {
 	roots map[string]root
 	specs []string
+	// state holds files of what may be kops clusters, by folder. folder is that of
+	// the last document: a cluster's other files follow it in a listing. from is the
+	// key behind which a part of a listing begins, whose cluster's document may be in
+	// the part before.
+	state        map[string][]audit.Object
+	folder, from string
 }
 
-func (s *keysSeen) add(key string) {
-	if at, snapshot, ok := etcdmanager.Root(key); ok {
+// stateLimit is how many files of a cluster are kept. kops makes about sixty.
+const stateLimit = 100
+
+func (s *keysSeen) add(o audit.Object) {
+	if at, snapshot, ok := etcdmanager.Root(o.Key); ok {
 		note(s.roots, at, snapshot)
-	} else if _, _, ok := kops.IsClusterKey(key); ok {
-		s.specs = append(s.specs, key)
+	} else if _, _, ok := kops.IsClusterKey(o.Key); ok {
+		s.specs = append(s.specs, o.Key)
+		s.folder = parent(o.Key)
+	} else if at, ok := s.stateOf(o.Key); ok && len(s.state[at]) < stateLimit {
+		if s.state == nil {
+			s.state = map[string][]audit.Object{}
+		}
+		s.state[at] = append(s.state[at], o)
+	}
+}
+
+// stateOf tells which cluster's folder a file of kops belongs to.
+func (s *keysSeen) stateOf(key string) (folder string, ok bool) {
+	isFile := func(at string) bool {
+		return within(key, at) && kops.StateFile(strings.TrimPrefix(key, dirPrefix(at)))
+	}
+	if len(s.specs) > 0 || s.from == "" {
+		return s.folder, len(s.specs) > 0 && isFile(s.folder)
+	}
+	for at := parent(s.from); ; at = parent(at) {
+		if isFile(at) || at == "" {
+			return at, isFile(at)
+		}
 	}
 }
 

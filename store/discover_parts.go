@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"backstop/audit"
 )
 
 // The pages of a listing follow each other: each names the next one. A bucket with
@@ -67,6 +69,12 @@ func first(errs []error) error {
 
 func (s *keysSeen) join(next keysSeen) {
 	s.specs = append(s.specs, next.specs...)
+	for folder, files := range next.state {
+		if s.state == nil {
+			s.state = map[string][]audit.Object{}
+		}
+		s.state[folder] = append(s.state[folder], files...)
+	}
 	for at, r := range next.roots {
 		o := s.roots[at]
 		s.roots[at] = root{snapshots: o.snapshots || r.snapshots, control: o.control || r.control}
@@ -82,7 +90,7 @@ func listHead(ctx context.Context, b Bucket, prefix string, parts int) (seen key
 		if err != nil {
 			return seen, "", nil, err
 		}
-		seen.add(o.Key)
+		seen.add(o)
 		if n++; n == undivided && parts > 1 {
 			if bounds = divide(ctx, b, prefix, o.Key, parts); len(bounds) > 0 {
 				return seen, o.Key, bounds, nil
@@ -94,7 +102,7 @@ func listHead(ctx context.Context, b Bucket, prefix string, parts int) (seen key
 
 // listPart lists the keys behind from, up to and with to; an empty to is the end.
 func listPart(ctx context.Context, b Bucket, prefix, from, to string) (keysSeen, error) {
-	seen := keysSeen{roots: map[string]root{}}
+	seen := keysSeen{roots: map[string]root{}, from: from}
 	for o, err := range b.List(ctx, ListInput{Prefix: prefix, StartAfter: from}) {
 		if err != nil {
 			return keysSeen{}, err
@@ -102,7 +110,7 @@ func listPart(ctx context.Context, b Bucket, prefix, from, to string) (keysSeen,
 		if to != "" && o.Key > to {
 			break
 		}
-		seen.add(o.Key)
+		seen.add(o)
 	}
 	return seen, nil
 }

@@ -39,6 +39,7 @@ var FactActions = map[audit.FactName]string{
 	audit.FactListing: "s3:ListBucket", audit.FactControlVersions: "s3:ListBucketVersions", audit.FactVersions: "s3:ListBucketVersions",
 	audit.FactCreated: "s3:GetObject", audit.FactSpec: "s3:GetObject", audit.FactQueue: "s3:GetObject",
 	audit.FactNewestMeta: "s3:GetObject", audit.FactRestoreMeta: "s3:GetObject", audit.FactKops: "s3:GetObject",
+	audit.FactKopsState:  "s3:ListBucket",
 	audit.FactTags:       "s3:GetObjectTagging",
 	audit.FactVersioning: "s3:GetBucketVersioning", audit.FactLifecycle: "s3:GetLifecycleConfiguration",
 	audit.FactObjectLock: "s3:GetBucketObjectLockConfiguration", audit.FactPublicAccessBlock: "s3:GetBucketPublicAccessBlock",

@@ -97,6 +97,7 @@ func (r *survey) lookFor(ctx context.Context, i int, p Place) find {
 	if err == nil {
 		f.clusters = append(r.readClusters(ctx, b, found.specs), r.clusterAbove(ctx, b, p, found.roots)...)
 		r.pool.do(func() { f.deleted = append(f.deleted, deletedAbove(ctx, b, p, f)...) })
+		r.pool.each(len(f.clusters), func(i int) { f.clusters[i].files = stateFiles(ctx, b, f.clusters[i], found.state) })
 	}
 	f.usage = b.Usage()
 	return f
@@ -123,6 +124,7 @@ type job struct {
 	bucket   Bucket
 	store    audit.Store
 	kops     audit.Fact[audit.Kops]
+	state    Bucket // that of the cluster's state store, if it is another one
 	unlisted error
 	usage    audit.Usage
 }
@@ -159,7 +161,8 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 		for _, at := range r.roots(f, p, expected) {
 			s := StoreAt(p.Bucket, at)
 			s.NamedBy = p.NamedBy
-			j := job{place: f.place, bucket: p.Bucket, unlisted: f.err, kops: r.told(f, p, at, expected)}
+			j := job{place: f.place, bucket: p.Bucket, unlisted: f.err}
+			j.kops, j.state = r.told(f, p, at, expected)
 			if s.NamedBy == "" && j.kops.Value.Known {
 				s.NamedBy = "kops"
 			}
@@ -270,6 +273,11 @@ func (r *survey) look(ctx context.Context, j job) *audit.Observation {
 	facts, usage := r.facts(ctx, j.bucket)
 	o := observe(ctx, j.bucket, facts, j.store, r.Now, j.unlisted, r.Proposed)
 	o.Kops = j.kops
+	if j.state != nil {
+		other, paid := r.facts(ctx, j.state)
+		o.Kops.Value.Bucket = &other
+		o.Usage.Add(paid)
+	}
 	o.Usage.Add(usage)
 	o.Usage.Add(j.usage)
 	return o

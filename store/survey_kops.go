@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"backstop/audit"
@@ -14,8 +15,10 @@ import (
 // A cluster is what one folder of a state store says.
 type cluster struct {
 	kops.Cluster
-	folder string // its prefix in the bucket
-	why    *audit.Why
+	folder    string // its prefix in the bucket
+	why       *audit.Why
+	documents []audit.Object
+	files     audit.Fact[[]audit.Object]
 	// above says that its folder holds the place: somebody asked for one of
 	// its stores, and not for the others.
 	above bool
@@ -52,6 +55,7 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 		folder            string
 		config, completed *kops.Cluster
 		why               *audit.Why
+		documents         []audit.Object
 	}
 	byFolder := map[string]*pair{}
 	var pairs []*pair
@@ -64,6 +68,9 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 			pairs = append(pairs, p)
 		}
 		_, completed, _ := kops.IsClusterKey(key)
+		if d.cluster != nil {
+			p.documents = append(p.documents, d.object)
+		}
 		switch {
 		case d.why != nil:
 			p.why = d.why
@@ -78,7 +85,7 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 		if p.config == nil && p.completed == nil && p.why == nil {
 			continue
 		}
-		c := cluster{Cluster: kops.Merge(p.config, p.completed), folder: p.folder, why: p.why}
+		c := cluster{Cluster: kops.Merge(p.config, p.completed), folder: p.folder, why: p.why, documents: p.documents}
 		// A completed spec that is there and could not be read is no sign that
 		// the cluster was never made: what config names is looked for.
 		c.Applied = c.Applied || c.why != nil
@@ -94,6 +101,7 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 // Neither is known of one that is not there, or not kops's.
 type clusterDocument struct {
 	cluster *kops.Cluster
+	object  audit.Object
 	why     *audit.Why
 }
 
@@ -117,7 +125,29 @@ func readCluster(ctx context.Context, b Bucket, key string) clusterDocument {
 	case err != nil:
 		return clusterDocument{why: &audit.Why{Cause: audit.CauseMalformed, Reason: err.Error()}}
 	}
-	return clusterDocument{cluster: &c}
+	return clusterDocument{cluster: &c, object: doc.Object}
+}
+
+// stateFiles gives the files of a cluster that a listing has shown beside its
+// documents. Where the place is one of the cluster's stores they are listed.
+func stateFiles(ctx context.Context, b Bucket, c cluster, shown map[string][]audit.Object) audit.Fact[[]audit.Object] {
+	files := slices.Concat(c.documents, shown[c.folder])
+	if !c.above {
+		return audit.Is(files)
+	}
+	for _, prefix := range []string{dirPrefix(c.folder) + "pki/", dirPrefix(c.folder) + "secrets/"} {
+		n := 0
+		for o, err := range b.List(ctx, ListInput{Prefix: prefix}) {
+			if err != nil {
+				return audit.Unknown[[]audit.Object](why(err))
+			}
+			if n++; n > stateLimit {
+				break
+			}
+			files = append(files, o)
+		}
+	}
+	return audit.Is(files)
 }
 
 // An expectation is a store that kops says exists.
@@ -191,6 +221,7 @@ func (x expectation) fact() audit.Kops {
 		StateStore: x.state, Known: true, ClusterKnown: true, Cluster: x.cluster.Name, Etcd: x.etcd.Name,
 		Members: x.etcd.Members, Version: x.etcd.Version, Created: x.cluster.Created, Interval: x.etcd.Interval,
 		Hourly: x.etcd.Retention.Hourly, Daily: x.etcd.Retention.Daily, Fatal: x.etcd.Retention.Fatal, SharedWith: x.shared,
+		Files: x.cluster.files,
 	}
 	for _, c := range x.cluster.Pending {
 		if c.Etcd == x.etcd.Name {
@@ -242,5 +273,5 @@ func (r *survey) follow(ctx context.Context, x expectation) {
 	}
 	s := StoreAt(b, strings.Trim(x.prefix, "/"))
 	s.NamedBy, s.Cluster, s.Etcd = "kops", x.cluster.Name, x.etcd.Name
-	r.add(job{place: x.place, bucket: b, store: s, kops: audit.Is(x.fact())})
+	r.add(job{place: x.place, bucket: b, store: s, kops: audit.Is(x.fact()), state: r.stateBeside(x, b)})
 }

@@ -34,13 +34,28 @@ func deletedAbove(ctx context.Context, b Bucket, p Place, f find) []deletion {
 	return keys.clusters()
 }
 
-// told is what kops says of a store that was found.
-func (r *survey) told(f find, p Place, root string, expected []expectation) audit.Fact[audit.Kops] {
+// told is what kops says of a store that was found, and the bucket of its state store
+// where that is another one.
+func (r *survey) told(f find, p Place, root string, expected []expectation) (said audit.Fact[audit.Kops], state Bucket) {
 	for _, x := range expected {
 		if x.at(p.Bucket, root) {
-			return audit.Is(x.fact())
+			return audit.Is(x.fact()), r.stateBeside(x, p.Bucket)
 		}
 	}
+	return r.toldOfOther(f, p, root, expected), nil
+}
+
+// stateBeside is the bucket of an expectation's state store, where it is another
+// than b.
+func (r *survey) stateBeside(x expectation, b Bucket) Bucket {
+	if state := r.Places[x.place].Bucket; id(state, "") != id(b, "") {
+		return state
+	}
+	return nil
+}
+
+// toldOfOther is what kops says of a store that it does not expect.
+func (r *survey) toldOfOther(f find, p Place, root string, expected []expectation) audit.Fact[audit.Kops] {
 	w := word{root: root}
 	w.name, _ = etcdmanager.KopsNames(root)
 	for _, f := range r.speaking(f, p, root, expected) {

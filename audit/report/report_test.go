@@ -197,12 +197,21 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// unseen is a report in which no fact whatever was seen.
+func unseen() audit.Report {
+	r := good()
+	for _, f := range audit.Facts {
+		r.Stores[0].Unseen = append(r.Stores[0].Unseen, audit.UnseenFact{Fact: f, Necessary: f.IsNecessary(), Why: audit.Why{Cause: audit.CauseDenied, Reason: "refused"}})
+	}
+	return r
+}
+
 func TestJSONIsOfTheSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../docs/report.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]audit.Report{"everything": everything(hostile), "empty": empty(), "good": good()} {
+	for name, r := range map[string]audit.Report{"everything": everything(hostile), "empty": empty(), "good": good(), "unseen": unseen()} {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, "json", r, report.Options{})))
 		if err != nil {
 			t.Fatal(err)

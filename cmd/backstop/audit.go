@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"backstop/alerts"
 )
 
 type auditOptions struct {
@@ -21,6 +19,8 @@ type auditOptions struct {
 	quiet    bool
 	watch    time.Duration
 	metrics  metricsOptions
+	notify   bool
+	state    string
 }
 
 func (p *program) auditCommand() *cobra.Command {
@@ -55,6 +55,8 @@ else $KOPS_STATE_STORE.
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
 	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
 	o.metrics.add(f)
+	f.BoolVar(&o.notify, "notify", false, "tell the configuration's channels what was found, and what is over")
+	f.StringVar(&o.state, "state", "", "`file` that remembers what --notify has told")
 	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
 	return c
 }
@@ -87,43 +89,27 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if o.watch < 0 || o.watch > 0 && (o.replay != "" || !at.IsZero()) {
 		return usagef("--watch looks again and again: it goes with a positive interval, and not with --replay or --at")
 	}
-	gateway, err := o.telling(at)
+	d, err := p.delivery(args, o, at)
 	if err != nil {
 		return err
 	}
-	r, err := p.assess(ctx, args, &o.options, set, at, nil)
-	if err != nil {
-		return err
-	}
-	for _, out := range outs {
-		if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
-			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
+	return d.watched(ctx, func() error {
+		r, err := p.assess(ctx, args, &o.options, set, at, nil)
+		if err != nil {
+			return err
 		}
-	}
-	if err := o.metrics.tell(ctx, gateway, alerts.Of(r), alerts.Scope{Below: args}); err != nil {
-		return undelivered(err)
-	}
-	if o.watch > 0 {
-		return p.watch(ctx, args, o, set, r)
-	}
-	if s := statusOf(r, failOn, o.exitZero); s != exitOK {
-		return status(s)
-	}
-	return nil
-}
-
-// telling prepares to tell others than the caller what was found. They are told of
-// the present, and of all of it.
-func (o *auditOptions) telling(at time.Time) (*alerts.Pushgateway, error) {
-	switch {
-	case o.metrics == (metricsOptions{job: o.metrics.job}):
-		return nil, nil
-	case o.replay != "" || !at.IsZero():
-		return nil, usagef("--textfile and --pushgateway tell what is so now: they do not go with --replay or --at; -o prometheus=FILE does")
-	case len(o.rules) > 0:
-		return nil, usagef("--textfile and --pushgateway tell everything: they do not go with --rules; -o prometheus=FILE does")
-	case o.watch > 0:
-		return nil, usagef("--textfile and --pushgateway tell the outcome of one audit: they do not go with --watch")
-	}
-	return o.metrics.check()
+		for _, out := range outs {
+			if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
+				return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
+			}
+		}
+		d.tell(ctx, r)
+		if o.watch > 0 {
+			return p.watch(ctx, args, o, set, r)
+		}
+		if s := statusOf(r, failOn, o.exitZero); s != exitOK {
+			return status(s)
+		}
+		return nil
+	})
 }

@@ -23,6 +23,7 @@ type config struct {
 	// perSecond is how many requests a run makes at most; nil where it is not
 	// given, and 0 for no limit.
 	perSecond *float64
+	notify    notifyConfig
 }
 
 // A configEntry is a place to look at, how to reach it, and what is expected of

@@ -66,7 +66,7 @@ func (p *program) validate(o *options) error {
 		fmt.Fprintf(p.stdout, "%s\n", audit.Plural(len(wrong), "mistake"))
 		return status(exitConfig)
 	}
-	fmt.Fprintf(p.stdout, "%s: valid; it names %s\n", report.Printable(o.config), audit.Plural(len(c.stores), "place"))
+	fmt.Fprintf(p.stdout, "%s: valid; it names %s%s\n", report.Printable(o.config), audit.Plural(len(c.stores), "place"), c.notify.count())
 	return nil
 }
 
@@ -115,6 +115,7 @@ func (p *program) printConfig(o *options) error {
 	for _, t := range ts {
 		out.Stores = append(out.Stores, printed(t))
 	}
+	out.Notify = c.notify.print()
 	var doc yaml.Node
 	if err := doc.Encode(out); err != nil {
 		return &failure{status: exitInternal, err: fmt.Errorf("print configuration: %w", err)}
@@ -145,6 +146,7 @@ type printedConfig struct {
 	MaxRequestsPerSecond float64        `yaml:"max_requests_per_second"`
 	Defaults             printedPolicy  `yaml:"defaults"`
 	Stores               []printedStore `yaml:"stores"`
+	Notify               *printedNotify `yaml:"notify,omitempty"`
 }
 
 type printedPolicy struct {

@@ -42,6 +42,7 @@ func parseConfig(body []byte, now time.Time) (config, mistakes) {
 			c.perSecond = new(float64)
 			r.rate(c.perSecond)(at)
 		},
+		"notify": func(at position) { r.notify(at, &c.notify) },
 		"stores": func(at position) { r.list(at, func(at position) { stores = append(stores, at) }) },
 	})
 	if version == "" && !r.said("version") && resolve(top.Node).Kind == yaml.MappingNode {

@@ -276,7 +276,7 @@ func TestConfigExample(t *testing.T) {
 	if err := configSchema(t).Validate(doc); !ok || err != nil {
 		t.Errorf("the schema refuses the example: %v", err)
 	}
-	if r := command(t, configNoon, "config", "validate", "--config", configured(t, example)); r.code != 0 || !strings.Contains(r.stdout, "valid; it names 3 places") {
+	if r := command(t, configNoon, "config", "validate", "--config", configured(t, example)); r.code != 0 || !strings.Contains(r.stdout, "valid; it names 3 places and 5 channels") {
 		t.Errorf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	want := audit.DefaultPolicy()
@@ -308,7 +308,7 @@ func TestConfigExample(t *testing.T) {
 func configKeys(t reflect.Type) []string {
 	var all []string
 	switch t.Kind() {
-	case reflect.Slice:
+	case reflect.Slice, reflect.Pointer:
 		all = configKeys(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
@@ -795,6 +795,9 @@ func TestLengthText(t *testing.T) {
 // No file, however odd, is more than a list of mistakes.
 func FuzzConfig(f *testing.F) {
 	for _, c := range configMistakes {
+		f.Add([]byte(c.body))
+	}
+	for _, c := range notifyMistakes {
 		f.Add([]byte(c.body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -145,6 +145,8 @@ func asked(o *audit.Observation, fact audit.FactName) bool {
 		return len(o.Queue.Value) > 0
 	case audit.FactKops:
 		return o.Kops.IsSet()
+	case audit.FactKopsState:
+		return o.Kops.Value.Known
 	case audit.FactControlVersions:
 		return o.ControlVersions.IsSet()
 	case audit.FactVersions:

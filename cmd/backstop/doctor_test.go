@@ -17,7 +17,7 @@ func TestDoctor(t *testing.T) {
 	}{
 		"all": {nil, 0, []string{"may       s3:ListBucket", "may       s3:GetLifecycleConfiguration", "may       s3:GetObjectTagging"}, []string{"may not", "add to the policy"}},
 		"no lifecycle": {[]string{"s3:GetLifecycleConfiguration"}, 3,
-			[]string{"may not   s3:GetLifecycleConfiguration", "lifecycle/deletes-control, lifecycle/archives-control", "UNKNOWN at best", `"arn:aws:s3:::kops"`}, []string{`"arn:aws:s3:::kops/*"`}},
+			[]string{"may not   s3:GetLifecycleConfiguration", "lifecycle/deletes-control", "UNKNOWN at best", `"arn:aws:s3:::kops"`}, []string{`"arn:aws:s3:::kops/*"`}},
 		"no versions": {[]string{"s3:ListBucketVersions"}, 0,
 			[]string{"may not   s3:ListBucketVersions", "control/altered", "add to the policy"}, []string{"UNKNOWN at best"}},
 		"no objects": {[]string{"s3:GetObject"}, 3,

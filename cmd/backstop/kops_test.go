@@ -395,3 +395,67 @@ func TestKopsDocumentThatCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// What a lifecycle rule will do to kops's own files is foretold, whichever of the
+// cluster's places is asked for: the state store, one backup store in it, or both
+// where the backups are in a bucket of their own.
+func TestKopsStateIsForetold(t *testing.T) {
+	now := at("2026-11-30T12:00:00Z")
+	old := now.Add(-40 * audit.Day)
+	fake := storetest.NewFake(func() time.Time { return now })
+	state, backups := fake.CreateBucket("kops-state"), fake.CreateBucket("backups-eu")
+	state.SetVersioning("Enabled")
+	backups.SetVersioning("Enabled")
+	a := clusterSpec{name: "a.example.com", created: old, members: 3, version: "3.5.30"}
+	a.put(state, now)
+	etcdStore(state, "a.example.com/backups/etcd/main", now, "cs", 3, 5*time.Minute)
+	b := clusterSpec{name: "b.example.com", created: old, members: 3, version: "3.5.30", store: map[string]string{"main": "s3://backups-eu/b/main"}}
+	b.put(state, now)
+	etcdStore(backups, "b/main", now, "cs", 3, 5*time.Minute)
+	for _, name := range []string{"a.example.com", "b.example.com"} {
+		state.Put(name+"/pki/private/kubernetes-ca/keyset.yaml", []byte("key"), storetest.WithTime(old))
+		state.Put(name+"/instancegroup/nodes", []byte("group"), storetest.WithTime(old))
+		state.Put(name+"/secrets/admin", []byte("secret"), storetest.WithTime(old))
+	}
+	rules := ""
+	for _, prefix := range []string{"a.example.com/pki/", "a.example.com/secrets/", "b.example.com/pki/", "b.example.com/instancegroup/"} {
+		rules += "<Rule><ID>" + prefix + "</ID><Status>Enabled</Status><Filter><Prefix>" + prefix + "</Prefix></Filter><Expiration><Days>60</Days></Expiration></Rule>"
+	}
+	state.SetLifecycle([]byte("<LifecycleConfiguration>" + rules + "</LifecycleConfiguration>"))
+	endpoint := fake.URL(t)
+	for _, c := range []struct {
+		place string
+		want  map[string]string // by store, what the finding says; empty for none
+	}{
+		{"s3://kops-state", map[string]string{
+			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
+			"s3://backups-eu/b/main":                          "of the kops cluster b.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
+		}},
+		{"s3://kops-state/a.example.com/backups/etcd/main", map[string]string{
+			"s3://kops-state/a.example.com/backups/etcd/main": "of the kops cluster a.example.com on 2026-12-21 00:00:00Z, in 20d, and 1 other file",
+		}},
+		{"s3://backups-eu/b/main", map[string]string{"s3://backups-eu/b/main": ""}},
+	} {
+		r, _ := reportOf(t, now, c.place, "--endpoint-url", endpoint)
+		if len(r.Stores) != len(c.want) {
+			t.Fatalf("%s: %d stores", c.place, len(r.Stores))
+		}
+		for _, s := range r.Stores {
+			said := ""
+			for _, f := range s.Findings {
+				if f.Rule == "lifecycle/deletes-kops-state" {
+					said = f.Message
+				}
+			}
+			if want := c.want[s.Store.URL]; !strings.Contains(said, want) || want == "" && said != "" {
+				t.Errorf("%s, %s: it says %q, want %q", c.place, s.Store.URL, said, want)
+			}
+		}
+	}
+	// A refusal to list them is told, and changes no verdict.
+	state.DenyListExceptPrefix("a.example.com/backups/")
+	r, _ := reportOf(t, now, "s3://kops-state/a.example.com/backups/etcd/main", "--endpoint-url", endpoint)
+	if !slices.ContainsFunc(r.Stores[0].Unseen, func(u audit.UnseenFact) bool { return u.Fact == audit.FactKopsState && !u.Necessary }) {
+		t.Errorf("unseen %+v", r.Stores[0].Unseen)
+	}
+}

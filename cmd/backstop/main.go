@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"backstop/alerts/deliver"
 )
 
 func main() {
@@ -52,6 +54,8 @@ type program struct {
 
 	// testOnlyS3 changes how S3 is reached: tests are less patient.
 	testOnlyS3 func(*s3Settings)
+	// testOnlyDeliver does the same for notifications.
+	testOnlyDeliver func(*deliver.Client)
 }
 
 // Exit statuses besides the verdicts. Verdicts have Nagios's codes; the
@@ -102,26 +106,43 @@ func (p *program) run(args []string) int {
 	var s status
 	var f *failure
 	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &s):
-		return int(s)
-	case p.ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case err == nil, errors.As(err, &s):
+	case p.interrupted(err):
 		fmt.Fprintln(p.stderr, "backstop: interrupted")
-		var c caught
-		if errors.As(context.Cause(p.ctx), &c) && c.Signal == syscall.SIGTERM {
-			return exitTerminated
-		}
-		return exitInterrupted
 	case errors.As(err, &f):
 		fmt.Fprintf(p.stderr, "backstop: error: %v\n", f.err)
 		if f.hint != "" {
 			fmt.Fprintf(p.stderr, "backstop: hint: %s\n", f.hint)
 		}
+	default:
+		// What cobra itself refuses: an unknown command, flag or argument.
+		fmt.Fprintf(p.stderr, "backstop: error: %s\nbackstop: hint: see `backstop --help`\n", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return p.exitStatus(err)
+}
+
+// interrupted reports whether a signal ended what ended with an error.
+func (p *program) interrupted(err error) bool {
+	return p.ctx.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// exitStatus is the status that an error ends the program with.
+func (p *program) exitStatus(err error) int {
+	var s status
+	var f *failure
+	var c caught
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &s):
+		return int(s)
+	case p.interrupted(err) && errors.As(context.Cause(p.ctx), &c) && c.Signal == syscall.SIGTERM:
+		return exitTerminated
+	case p.interrupted(err):
+		return exitInterrupted
+	case errors.As(err, &f):
 		return f.status
 	}
-	// What cobra itself refuses: an unknown command, flag or argument.
-	fmt.Fprintf(p.stderr, "backstop: error: %s\nbackstop: hint: see `backstop --help`\n", strings.Join(strings.Fields(err.Error()), " "))
 	return exitUsage
 }
 
@@ -145,6 +166,6 @@ them and when, and what to do. It only reads.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.forecastCommand(), p.lintCommand(), p.verifyCommand(), p.explainCommand(), p.configCommand(), p.doctorCommand(), p.serveCommand(), p.demoCommand(), p.versionCommand())
+	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.forecastCommand(), p.suggestCommand(), p.lintCommand(), p.verifyCommand(), p.explainCommand(), p.configCommand(), p.doctorCommand(), p.serveCommand(), p.notifyCommand(), p.demoCommand(), p.versionCommand())
 	return root
 }

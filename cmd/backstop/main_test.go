@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"backstop/alerts/deliver"
 	"backstop/audit"
 	"backstop/store"
 	"backstop/store/storetest"
@@ -59,7 +60,8 @@ func commandIn(t *testing.T, ctx context.Context, now time.Time, env map[string]
 		testOnlyS3: func(o *store.S3Options) {
 			o.RetryDelay = time.Millisecond
 			o.HTTPClient = &http.Client{Transport: http.DefaultTransport}
-		}}
+		},
+		testOnlyDeliver: func(c *deliver.Client) { c.Delay = time.Millisecond }}
 	code := p.run(args)
 	return result{code, out.String(), errs.String()}
 }

@@ -64,8 +64,11 @@ func (m *metricsOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&m.job, "pushgateway-job", "backstop", "the metrics' job in the Pushgateway; what this run did not find is deleted from it")
 }
 
+// wanted reports whether metrics are to go anywhere.
+func (m *metricsOptions) wanted() bool { return m.textfile != "" || m.pushgateway != "" }
+
 // check refuses what could not work before anything is looked at.
-func (m *metricsOptions) check() (*alerts.Pushgateway, error) {
+func (m *metricsOptions) check(client deliver.Client) (*alerts.Pushgateway, error) {
 	if m.textfile != "" {
 		if info, err := os.Stat(m.textfile); err != nil || !info.IsDir() {
 			return nil, usagef("--textfile is %q, which is no directory", m.textfile)
@@ -74,7 +77,7 @@ func (m *metricsOptions) check() (*alerts.Pushgateway, error) {
 	if m.pushgateway == "" {
 		return nil, nil
 	}
-	g, err := alerts.NewPushgateway(m.pushgateway, m.job, &deliver.Client{})
+	g, err := alerts.NewPushgateway(m.pushgateway, m.job, &client)
 	if err != nil {
 		return nil, usagef("--pushgateway: %w", err)
 	}
@@ -91,10 +94,4 @@ func (m *metricsOptions) tell(ctx context.Context, g *alerts.Pushgateway, r aler
 		errs = append(errs, g.Push(ctx, built(), r, scope))
 	}
 	return errors.Join(errs...)
-}
-
-// undelivered is the failure of a run whose report could not be delivered to all.
-func undelivered(err error) error {
-	return &failure{status: exitUndelivered, err: errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")),
-		hint: "the report itself was written; what could not be delivered is told again by the next run"}
 }

@@ -116,7 +116,7 @@ func (p *program) serve(ctx context.Context, args []string, o *serveOptions) err
 	if err != nil {
 		return err
 	}
-	listeners, err := listen(o.listen)
+	listeners, err := listenAll(o.listen)
 	if err != nil {
 		return &failure{status: exitUnavailable, err: err}
 	}
@@ -139,8 +139,8 @@ func (s *service) metrics() http.Handler {
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }
 
-// listen opens every address, or none.
-func listen(addresses []string) ([]net.Listener, error) {
+// listenAll opens every address, or none.
+func listenAll(addresses []string) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", a)

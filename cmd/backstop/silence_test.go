@@ -49,6 +49,8 @@ func callOf(r storetest.Request) s3Call { return s3Call{r.Operation, r.Key, r.Qu
 // fact is what an audit learns by the call, and the permission that it takes.
 func (c s3Call) fact() (fact audit.FactName, permission string) {
 	switch {
+	case c.operation == "ListObjectsV2" && (strings.Contains(c.query, "%2Fpki%2F") || strings.Contains(c.query, "%2Fsecrets%2F")):
+		return audit.FactKopsState, "s3:ListBucket"
 	case c.operation == "ListObjectsV2":
 		return audit.FactListing, "s3:ListBucket"
 	case c.operation == "ListObjectVersions":

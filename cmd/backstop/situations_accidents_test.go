@@ -28,7 +28,7 @@ var accidents = []situation{
 			w.lifecycle(expireAfter(400))
 			w.prod().stops(12*hour).loses(12*hour, etcdmanager.CreatedPath, etcdmanager.SpecPath)
 		},
-		want:  found{"main": "armed CRITICAL: critical control/reset-armed, critical retention/last-good-expiring"},
+		want:  found{"main": "armed CRITICAL: critical control/reset-armed, critical lifecycle/deletes-kops-state, critical retention/last-good-expiring"},
 		says:  []string{"a lifecycle rule did it", "Set every lifecycle rule that covers this store's control/ to Disabled"},
 		never: []string{"a person or a program"},
 		order: repairOrder},
@@ -37,7 +37,7 @@ var accidents = []situation{
 			w.lifecycle(expireAfter(90))
 			w.prod().stops(14*day+12*hour).loses(14*day+12*hour, etcdmanager.CreatedPath, etcdmanager.SpecPath).spec(time.Second, 3, "3.5.30")
 		},
-		want:  found{"main": "imminent CRITICAL: critical control/reset-imminent, warning lifecycle/deletes-control"},
+		want:  found{"main": "imminent CRITICAL: critical control/reset-imminent, critical lifecycle/deletes-kops-state, warning lifecycle/deletes-control"},
 		order: imminentOrder},
 	{name: "the accident: both files are gone for good, in a bucket that was never versioned",
 		is: func(w *scene) {

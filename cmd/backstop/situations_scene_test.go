@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,10 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"encoding/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"backstop/audit"
 	"backstop/store/etcdmanager"
@@ -113,7 +115,28 @@ func (w *scene) look() (audit.Report, result) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		w.t.Fatalf("exit %d, not JSON (%v)\n%s\n%s", res.code, err, res.stdout, res.stderr)
 	}
+	w.holdToSchema(res.stdout)
 	return r, res
+}
+
+// reportSchema is what docs promise of a report.
+var reportSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	return jsonschema.NewCompiler().Compile("../../docs/report.schema.json")
+})
+
+func (w *scene) holdToSchema(report string) {
+	w.t.Helper()
+	schema, err := reportSchema()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(report))
+	if err == nil {
+		err = schema.Validate(doc)
+	}
+	if err != nil {
+		w.t.Errorf("the report is not of its schema: %v", err)
+	}
 }
 
 // toFake sends what is meant for AWS, where a bucket is the first part of the

@@ -35,6 +35,15 @@ func IsClusterKey(key string) (cluster string, completed, ok bool) {
 	return cluster, completed, true
 }
 
+// StateFile reports whether a file, by its path relative to a cluster's folder in
+// the state store, is one that kops cannot do without besides the cluster's own
+// documents: its certificates and keys, its secrets, its instance groups
+// (pkg/client/simple/vfsclientset, upup/pkg/fi/vfs_castore.go).
+func StateFile(rel string) bool {
+	dir, _, below := strings.Cut(rel, "/")
+	return below && (dir == "pki" || dir == "secrets" || dir == "instancegroup")
+}
+
 // Location splits a backup store's URL as kops and etcd-manager do
 // (util/pkg/vfs: BuildVfsPath in context.go, newS3Path and Join in s3fs.go). For
 // s3, and do and scw which are S3 by other names, bucket and prefix are where to

@@ -47,6 +47,17 @@ func TestIsClusterKey(t *testing.T) {
 	}
 }
 
+func TestStateFile(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"pki/private/kubernetes-ca/keyset.yaml": true, "pki/ssh/public/admin/abc": true, "secrets/admin": true, "instancegroup/nodes": true,
+		"pki": false, "config": false, "backups/etcd/main/control/etcd-cluster-created": false, "addons/bootstrap-channel.yaml": false, "": false, "/pki/x": false,
+	} {
+		if got := kops.StateFile(rel); got != want {
+			t.Errorf("StateFile(%q) = %t", rel, got)
+		}
+	}
+}
+
 func TestLocation(t *testing.T) {
 	for _, test := range []struct{ in, scheme, bucket, prefix string }{
 		{"s3://b", "s3", "b", ""},

@@ -168,7 +168,7 @@ func TestPagesUsedAgain(t *testing.T) {
 			m := makeDB(t, size)
 			r := rand.New(rand.NewPCG(uint64(size), 3))
 			var old [][]byte
-			for n := range 90 {
+			for n := range 60 {
 				m.update(func(tx *bolt.Tx) error {
 					for range 1 + r.IntN(30) {
 						value := bytes.Repeat([]byte{byte(n)}, r.IntN(3000))

@@ -104,13 +104,15 @@ func (w *walker) findNewest(n int64) bool {
 // hashKV is the hash that a server restored from the snapshot gives at its
 // newest revision (etcd's server/storage/mvcc/hash.go): of the bucket's name and
 // of all records that were not compacted, and of those that were if they are the
-// newest of their key.
+// newest of their key. Where no key is left, those that were compacted count too,
+// but for tombstones of the compacted revision.
 func (w *walker) hashKV() uint32 {
 	crc := crc32.Checksum([]byte(keyBucket), castagnoli)
 	compacted := w.facts.CompactRevision
 	w.eachRecord(func(_ uint32, r *record) {
-		live := r.flags&isNewest != 0 && r.flags&isTombstone == 0
-		if r.main > compacted || live || w.facts.Keys == 0 && r.main < compacted {
+		tomb := r.flags&isTombstone != 0
+		live := r.flags&isNewest != 0 && !tomb
+		if r.main > compacted || live || w.facts.Keys == 0 && (r.main < compacted || !tomb) {
 			crc = w.shifts.join(crc, r.crc, r.size)
 		}
 	})

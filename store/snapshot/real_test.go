@@ -89,6 +89,9 @@ func TestRealServers(t *testing.T) {
 				compare(t, s)
 				s.Compact(s.Txn(etcdtest.Op{Key: "b"}))
 				compare(t, s)
+				s.Compact(s.Txn(etcdtest.Op{Key: "c", Value: []byte("3")}))
+				s.Txn(etcdtest.Op{Key: "c"})
+				compare(t, s)
 			})
 		})
 	}

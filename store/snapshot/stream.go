@@ -19,7 +19,7 @@ const (
 	// blockSize is a multiple of every page size, and holds both meta pages of
 	// each.
 	blockSize = 256 << 10
-	// blocks are on the way between inflating, hashing and parsing.
+	// blocks are on the way between inflating and hashing.
 	blocks = 12
 )
 
@@ -28,16 +28,30 @@ var errEmpty = errors.New("it is empty")
 // A source counts the bytes of the input, and keeps why they ended: an error of
 // the input is not one of the snapshot.
 type source struct {
-	r   io.Reader
-	n   int64
-	err error
+	r    io.Reader
+	size int64 // how many there should be; 0 where that is not known
+	n    int64
+	idle int // reads in a row that gave neither a byte nor an error
+	err  error
 }
+
+// maxIdle is how many such reads there may be: fewer than bufio allows itself.
+const maxIdle = 50
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
-	if err != nil && err != io.EOF {
+	if s.idle++; n > 0 || err != nil {
+		s.idle = 0
+	}
+	switch {
+	case s.idle > maxIdle:
+		s.err = io.ErrNoProgress
+		return 0, s.err
+	case err != nil && err != io.EOF:
 		s.err = err
+	case err == io.EOF && s.n < s.size:
+		s.err = fmt.Errorf("its input ended after %d bytes of %d", s.n, s.size)
 	}
 	return n, err
 }
@@ -134,14 +148,13 @@ type streamEnd struct {
 	trailer []byte
 }
 
-// A pipe inflates, hashes and scans at the same time: three goroutines that hand
-// blocks on.
+// A pipe inflates in one goroutine, and hashes and scans in another: what was
+// hashed is still near the processor when it is scanned.
 type pipe struct {
 	in      *inflater
 	limit   int64 // no more is inflated than a block beyond it
 	free    chan *block
 	full    chan *block
-	hashed  chan *block
 	stop    chan struct{}
 	wait    sync.WaitGroup
 	failure atomic.Value // what a goroutine panicked with
@@ -151,14 +164,11 @@ type pipe struct {
 func (v *verification) stream(s *scanner, first *block) streamEnd {
 	p := &pipe{
 		in: v.in, limit: v.total(), stop: make(chan struct{}),
-		free: make(chan *block, blocks), full: make(chan *block, blocks), hashed: make(chan *block, blocks),
+		free: make(chan *block, blocks), full: make(chan *block, blocks),
 	}
 	sum := &trailed{hash: sha256.New(), size: v.layout.size()}
 	p.wait.Go(func() { defer p.caught(); defer close(p.full); p.inflate(first) })
-	p.wait.Go(func() { defer p.caught(); defer close(p.hashed); p.hash(sum) })
-	end := p.scan(s)
-	close(p.stop)
-	p.wait.Wait()
+	end := p.scanAndStop(s, sum)
 	if f := p.failure.Load(); f != nil {
 		panic(f)
 	}
@@ -166,7 +176,15 @@ func (v *verification) stream(s *scanner, first *block) streamEnd {
 	return end
 }
 
-// caught keeps a panic for the goroutine that called Verify.
+// scanAndStop scans, and ends the inflating whatever happens: the reader must not
+// be used any more when Verify returns.
+func (p *pipe) scanAndStop(s *scanner, sum *trailed) streamEnd {
+	defer p.wait.Wait()
+	defer close(p.stop)
+	return p.scan(s, sum)
+}
+
+// caught keeps a panic of inflating for the goroutine that called Verify.
 func (p *pipe) caught() {
 	if f := recover(); f != nil {
 		p.failure.CompareAndSwap(nil, fmt.Sprint(f))
@@ -210,21 +228,12 @@ func (p *pipe) spare(made *int) *block {
 	}
 }
 
-func (p *pipe) hash(sum *trailed) {
+// scan hashes, and feeds whole pages to the scanner, until the stream or the
+// scanner ends.
+func (p *pipe) scan(s *scanner, sum *trailed) (end streamEnd) {
+	size := s.size()
 	for b := range p.full {
 		sum.add(b)
-		select {
-		case p.hashed <- b:
-		case <-p.stop:
-			return
-		}
-	}
-}
-
-// scan feeds whole pages to the scanner until the stream or the scanner ends.
-func (p *pipe) scan(s *scanner) (end streamEnd) {
-	size := s.size()
-	for b := range p.hashed {
 		end.n = b.at + int64(b.n)
 		pages := max(min(int64(b.n), size-b.at), 0)
 		pages -= pages % int64(s.pageSize)

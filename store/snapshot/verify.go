@@ -33,7 +33,7 @@ func Verify(r io.Reader, o Options) (out Result) {
 	if o.MaxMemory <= 0 {
 		o.MaxMemory = DefaultMaxMemory
 	}
-	v := &verification{options: o, src: &source{r: r}}
+	v := &verification{options: o, src: &source{r: r, size: o.Size}}
 	v.run()
 	v.out.Read = v.src.n
 	v.out.judge()

@@ -232,7 +232,7 @@ func withMeta(db []byte, field int, v uint64) []byte {
 func TestRefusedAtTheHead(t *testing.T) {
 	plain := snapshottest.Plain(t, "healthy-v3.6")
 	gz := snapshottest.Gzip(plain)
-	bomb := zeros(t, 100<<20, nil)
+	bomb := zeros(t, 24<<20, nil)
 	for name, in := range map[string][]byte{
 		"cut":        gz[:len(gz)*6/10],
 		"padded":     append(bytes.Clone(gz), make([]byte, 3000)...),
@@ -284,7 +284,7 @@ func (nothing) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // missing, and one that hides the root behind it stays within the bound.
 func TestBombs(t *testing.T) {
 	db := snapshottest.Plain(t, "healthy-v3.6")
-	const pages = 48 << 20 / 4096
+	const pages = 20 << 20 / 4096
 	for name, root := range map[string]uint64{"the root is missed soon": 700, "the root is last": pages - 1} {
 		head := withMeta(withMeta(db[:64<<10], 40, pages), 16, root)
 		bomb := zeros(t, pages*4096+32, head)
@@ -330,6 +330,28 @@ func TestReaderFails(t *testing.T) {
 		}
 	}
 }
+
+// An input that ends too early without an error is not read.
+func TestInputEndsEarly(t *testing.T) {
+	for _, b := range [][]byte{snapshottest.Gzipped(t, "post-reset-v3.6"), snapshottest.Plain(t, "post-reset-v3.6")} {
+		for _, n := range []int{0, 1, 5, len(b) / 2, len(b) - 1} {
+			o := snapshot.Options{Size: int64(len(b)), Tail: b[len(b)-8:]}
+			want{snapshot.Unverified, snapshot.NotRead, "its input ended after"}.check(t, snapshot.Verify(bytes.NewReader(b[:n]), o))
+		}
+	}
+}
+
+// A reader that gives nothing, for ever, does not hold us.
+func TestReaderGivesNothing(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1 << 20} {
+		r := io.MultiReader(bytes.NewReader(snapshottest.Plain(t, "healthy-v3.6")[:n]), idle{})
+		want{snapshot.Unverified, snapshot.NotRead, "no data"}.check(t, snapshot.Verify(r, snapshot.Options{}))
+	}
+}
+
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
 
 // Whatever the reader does, the verdict is a verdict.
 func TestReaderPanics(t *testing.T) {
