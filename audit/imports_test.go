@@ -18,7 +18,8 @@ import (
 // program yet.
 var arrows = map[string][]string{
 	"audit":                       {},
-	"audit/report":                {"audit", "rules/forecast", "store/etcdmanager"},
+	"audit/report":                {"audit", "rules/forecast", "rules/recovery", "store/etcdmanager"},
+	"audit/report/browser":        {},
 	"store/etcdmanager":           {},
 	"rules/lifecycle":             {},
 	"rules/lifecycle/infra":       {"rules/lifecycle"},
@@ -37,7 +38,7 @@ var arrows = map[string][]string{
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"store/storetest/child":       {},
-	"alerts/board":                {"audit", "audit/report"},
+	"alerts/board":                {"audit", "audit/report", "alerts/notify", "rules/forecast"},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},

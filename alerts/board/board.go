@@ -12,17 +12,21 @@ import (
 	"sync"
 	"time"
 
+	"backstop/alerts/notify"
 	"backstop/audit"
+	"backstop/audit/report"
 )
 
 // A Board holds what stands. Its methods are safe for concurrent use.
 type Board struct {
 	mu       sync.RWMutex
 	stores   map[string]audit.StoreReport // by Store.ID
+	details  map[string]report.Detail     // likewise
+	told     notify.State                 // what the channels were told
 	problems []audit.Problem
 	last     Run
 	running  time.Time // when the run that is going on began; zero for none
-	told     bool      // something was ever published
+	ready    bool      // something was ever published
 }
 
 // A Run is one look at all stores.
@@ -41,7 +45,9 @@ type Run struct {
 }
 
 // New gives an empty board.
-func New() *Board { return &Board{stores: map[string]audit.StoreReport{}} }
+func New() *Board {
+	return &Board{stores: map[string]audit.StoreReport{}, details: map[string]report.Detail{}}
+}
 
 // Begin notes that a run has begun.
 func (b *Board) Begin(at time.Time) {
@@ -50,16 +56,22 @@ func (b *Board) Begin(at time.Time) {
 	b.running = at
 }
 
-// Publish puts up the outcome of a run over all stores. One that the run has not is
-// taken down: its rules say themselves what vanished.
-func (b *Board) Publish(r audit.Report, ended time.Time) {
+// Publish puts up the outcome of a run over all stores, with the details of each. One
+// that the run has not is taken down: its rules say themselves what vanished. What
+// was found of a store meanwhile, and later than the run did, stands.
+func (b *Board) Publish(r audit.Report, details map[string]report.Detail, ended time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stores = make(map[string]audit.StoreReport, len(r.Stores))
+	was, drawn := b.stores, b.details
+	b.stores, b.details = make(map[string]audit.StoreReport, len(r.Stores)), make(map[string]report.Detail, len(r.Stores))
 	for _, s := range r.Stores {
-		b.stores[s.Store.ID()] = s
+		id := s.Store.ID()
+		b.stores[id], b.details[id] = s, details[id]
+		if old, ok := was[id]; ok && old.Observed.After(s.Observed) {
+			b.stores[id], b.details[id] = old, drawn[id]
+		}
 	}
-	b.problems, b.told = r.Problems, true
+	b.problems, b.ready = r.Problems, true
 	b.last = Run{Began: b.running, Ended: ended, Took: ended.Sub(b.running), Succeeded: ended, Usage: r.Usage}
 	b.running = time.Time{}
 }
@@ -74,12 +86,36 @@ func (b *Board) Fail(err error, ended time.Time) {
 
 // Update puts up what was found of one store between two runs. A store that the
 // last run did not have is not put up.
-func (b *Board) Update(s audit.StoreReport) {
+func (b *Board) Update(s audit.StoreReport, d report.Detail) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if old, ok := b.stores[s.Store.ID()]; ok && !s.Judged.Before(old.Judged) {
 		b.stores[s.Store.ID()] = s
+		details := maps.Clone(b.details) // others may be reading the old ones
+		details[s.Store.ID()] = d
+		b.details = details
 	}
+}
+
+// Details are the details of the stores, by Store.ID. They are not to be changed.
+func (b *Board) Details() map[string]report.Detail {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.details
+}
+
+// Told is what the channels of notifications were told.
+func (b *Board) Told() notify.State {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.told
+}
+
+// Tell remembers what they were told.
+func (b *Board) Tell(s notify.State) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = s
 }
 
 // Report is what stands, as one report as of a time. Its verdict is that of the
@@ -124,5 +160,5 @@ func (b *Board) Last() (last Run, running time.Time) {
 func (b *Board) Ready() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.told
+	return b.ready
 }

@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"backstop/alerts/notify"
 	"backstop/audit"
+	"backstop/audit/report"
+	"backstop/rules/forecast"
 )
 
 var noon = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -29,7 +32,8 @@ func published() *Board {
 	b := New()
 	b.Begin(noon.Add(-time.Minute))
 	b.Publish(audit.NewReport(noon, []audit.StoreReport{store("a", audit.OK, noon), store("b", audit.VerdictWarning, noon)},
-		[]audit.Problem{{Target: "s3://none", Cause: audit.CauseNoBucket, Message: "the bucket does not exist"}}), noon)
+		[]audit.Problem{{Target: "s3://none", Cause: audit.CauseNoBucket, Message: "the bucket does not exist"}}),
+		map[string]report.Detail{store("a", audit.OK, noon).Store.ID(): {Timeline: &forecast.Timeline{Store: store("a", audit.OK, noon).Store}}}, noon)
 	return b
 }
 
@@ -49,13 +53,17 @@ func TestBoard(t *testing.T) {
 		"a run":                {func(*Board) {}, map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
 		"a run that fails":     {func(b *Board) { b.Begin(noon.Add(time.Minute)); b.Fail(errors.New("no"), noon.Add(2*time.Minute)) }, map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
 		"a run that goes on":   {func(b *Board) { b.Begin(noon.Add(time.Minute)) }, map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
-		"a store between runs": {func(b *Board) { b.Update(store("a", audit.VerdictCritical, noon.Add(time.Second))) }, map[string]audit.Verdict{"a": audit.VerdictCritical, "b": audit.VerdictWarning}},
-		"an older word":        {func(b *Board) { b.Update(store("a", audit.VerdictCritical, noon.Add(-time.Second))) }, map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
-		"a store that no run had": {func(b *Board) { b.Update(store("c", audit.VerdictCritical, noon.Add(time.Second))) },
+		"a store between runs": {func(b *Board) { b.Update(store("a", audit.VerdictCritical, noon.Add(time.Second)), report.Detail{}) }, map[string]audit.Verdict{"a": audit.VerdictCritical, "b": audit.VerdictWarning}},
+		"an older word":        {func(b *Board) { b.Update(store("a", audit.VerdictCritical, noon.Add(-time.Second)), report.Detail{}) }, map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
+		"a store that no run had": {func(b *Board) { b.Update(store("c", audit.VerdictCritical, noon.Add(time.Second)), report.Detail{}) },
 			map[string]audit.Verdict{"a": audit.OK, "b": audit.VerdictWarning}},
+		"a run that began before what was found of one store": {func(b *Board) {
+			b.Update(store("a", audit.VerdictCritical, noon.Add(time.Second)), report.Detail{})
+			b.Publish(audit.NewReport(noon, []audit.StoreReport{store("a", audit.OK, noon), store("b", audit.OK, noon)}, nil), nil, noon.Add(time.Minute))
+		}, map[string]audit.Verdict{"a": audit.VerdictCritical, "b": audit.OK}},
 		"a run without a store that stood": {func(b *Board) {
 			b.Begin(noon)
-			b.Publish(audit.NewReport(noon, []audit.StoreReport{store("b", audit.OK, noon)}, nil), noon)
+			b.Publish(audit.NewReport(noon, []audit.StoreReport{store("b", audit.OK, noon)}, nil), nil, noon)
 		}, map[string]audit.Verdict{"b": audit.OK}},
 	} {
 		b := published()
@@ -82,12 +90,21 @@ func TestRuns(t *testing.T) {
 func TestStateSurvivesARestart(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state.json")
 	before := published()
+	s := store("a", audit.OK, noon)
+	before.Update(s, report.Detail{Timeline: &forecast.Timeline{Store: s.Store}, Snapshots: []report.Dot{{At: noon, Size: 7}}})
+	before.Tell(notify.State{Schema: notify.StateSchema, Open: map[string]notify.Alert{"x": {ID: "x", Rounds: 3, Since: noon}}, Told: map[string]map[string]notify.Alert{"am": {"x": {ID: "x", Since: noon}}}})
 	if err := before.Save(name); err != nil {
 		t.Fatal(err)
 	}
 	after := New()
 	if err := after.Load(name); err != nil {
 		t.Fatal(err)
+	}
+	if a, b := asJSON(t, before.Details()), asJSON(t, after.Details()); a != b || !strings.Contains(a, `"size":7`) {
+		t.Errorf("details before\n%s\nafter\n%s", a, b)
+	}
+	if !reflect.DeepEqual(before.Told(), after.Told()) {
+		t.Errorf("told before %v, after %v", before.Told(), after.Told())
 	}
 	was, is := before.Report(noon), after.Report(noon)
 	if a, b := asJSON(t, was), asJSON(t, is); a != b {
@@ -148,6 +165,10 @@ func TestHTTP(t *testing.T) {
 	}
 	begun := New()
 	begun.Begin(noon)
+	hanging, broke := published(), published()
+	hanging.Begin(noon)
+	broke.Begin(noon)
+	broke.Fail(errors.New("no credentials"), noon)
 	failed := New()
 	failed.Begin(noon)
 	failed.Fail(errors.New("no credentials"), noon)
@@ -167,10 +188,19 @@ func TestHTTP(t *testing.T) {
 		{"the page during the first run", serve(begun, nil), "GET", "/", "", 503, "going on since 2026-12-01 12:00:00Z", ""},
 		{"the page after a failure", serve(failed, nil), "GET", "/", "", 503, "no credentials", ""},
 		{"another path", serve(published(), nil), "GET", "/other", "", 404, "", ""},
-		{"the report", serve(published(), nil), "GET", "/api/v1/report", "", 200, `"s3://kops/b"`, ""},
-		{"the report before an outcome", serve(New(), nil), "GET", "/api/v1/report", "", 503, "error", ""},
-		{"one store", serve(published(), nil), "GET", "/api/v1/report?store=s3://kops/a", "", 200, `"s3://kops/a"`, `"s3://kops/b"`},
-		{"a store that is none", serve(published(), nil), "GET", "/api/v1/report?store=s3://x", "", 404, `there is no store \"s3://x\"`, ""},
+		{"the report", serve(published(), nil), "GET", "/api/v1/reports", "", 200, `"s3://kops/b"`, ""},
+		{"the report before an outcome", serve(New(), nil), "GET", "/api/v1/reports", "", 503, "error", ""},
+		{"one store", serve(published(), nil), "GET", "/api/v1/reports?store=s3://kops/a", "", 200, `"s3://kops/a"`, `"s3://kops/b"`},
+		{"a store that is none", serve(published(), nil), "GET", "/api/v1/reports?store=s3://x", "", 404, `there is no store \"s3://x\"`, ""},
+		{"the page of one store", serve(published(), nil), "GET", "/?store=s3://kops/a", "", 200, "s3://kops/a", "s3://kops/b"},
+		{"the page of no store", serve(published(), nil), "GET", "/?store=s3://x", "", 404, "there is no store", ""},
+		{"old", serve(published(), nil), "GET", "/", "", 200, "an outcome ended 60m ago", ""},
+		{"a run that hangs", serve(hanging, nil), "GET", "/", "", 200, "An audit has been going on for 60m", ""},
+		{"a run that failed", serve(broke, nil), "GET", "/", "", 200, "came to no outcome: no credentials", ""},
+		{"the stores", serve(published(), nil), "GET", "/api/v1/stores", "", 200, `[{"store":{"url":"s3://kops/`, `"problems"`},
+		{"the forecast", serve(published(), nil), "GET", "/api/v1/forecast", "", 200, `"schema":1`, ""},
+		{"the forecast of a store", serve(published(), nil), "GET", "/api/v1/forecast?store=s3://kops/a", "", 200, `"url":"s3://kops/a"`, ""},
+		{"the forecast of no store", serve(published(), nil), "GET", "/api/v1/forecast?store=s3://x", "", 404, "there is no store", ""},
 		{"healthy before an outcome", serve(New(), nil), "GET", "/healthz", "", 200, "ok", ""},
 		{"not ready", serve(New(), nil), "GET", "/readyz", "", 503, "has not begun", ""},
 		{"ready", serve(published(), nil), "GET", "/readyz", "", 200, "ready", ""},
@@ -193,7 +223,7 @@ func TestHTTP(t *testing.T) {
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || c.silence != "" && strings.Contains(w.Body.String(), c.silence) {
 			t.Errorf("%s: got %d %q, want %d %q", c.name, w.Code, w.Body, c.status, c.says)
 		}
-		if w.Header().Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(w.Header().Get("Content-Security-Policy"), report.PagePolicy+"; frame-ancestors 'none'") {
 			t.Errorf("%s: the header is %v", c.name, w.Header())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"backstop/audit"
 	"backstop/audit/report"
+	"backstop/rules/forecast"
 )
 
 // A Server answers HTTP with what stands on a board. No answer waits for S3.
@@ -33,7 +34,9 @@ type Server struct {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
-	mux.HandleFunc("GET /api/v1/report", s.json)
+	mux.HandleFunc("GET /api/v1/reports", s.reports)
+	mux.HandleFunc("GET /api/v1/stores", s.stores)
+	mux.HandleFunc("GET /api/v1/forecast", s.forecast)
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("POST /-/audit", s.audit)
@@ -53,50 +56,104 @@ func guarded(h http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cache-Control", "no-store")
-		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		header.Set("Content-Security-Policy", report.PagePolicy+"; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 		h.ServeHTTP(w, r)
 	})
 }
 
-// page shows what stands to a person.
-func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
+// page shows what stands to a person; ?store=URL limits it to one store.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if !s.Board.Ready() {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprintln(w, s.waiting())
 		return
 	}
-	s.write(w, "text/html; charset=utf-8", report.HTML, s.Board.Report(s.Now().UTC()))
+	rep, ok := s.asked(w, r)
+	if !ok {
+		return
+	}
+	var b bytes.Buffer
+	if err := report.HTML(&b, rep, report.Options{Details: s.Board.Details(), Notices: s.notices()}); err != nil {
+		refuse(w, http.StatusInternalServerError, "write the page: "+err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b.Bytes()) // who has gone away needs no answer
 }
 
-// json gives what stands to a program; ?store=URL limits it to one store.
-func (s *Server) json(w http.ResponseWriter, r *http.Request) {
+// notices say what a reader must know of how what stands came about.
+func (s *Server) notices() []string {
+	last, running := s.Board.Last()
+	now := s.Now()
+	var all []string
+	if last.Failure != "" {
+		all = append(all, fmt.Sprintf("The last audit, of %s, came to no outcome: %s. What stands here is from before.", audit.Stamp(last.Began), last.Failure))
+	}
+	if late := now.Sub(last.Succeeded); late > stale {
+		all = append(all, fmt.Sprintf("The last audit that came to an outcome ended %s ago.", audit.Span(late)))
+	}
+	if !running.IsZero() && now.Sub(running) > slow {
+		all = append(all, fmt.Sprintf("An audit has been going on for %s. What stands here is from before.", audit.Span(now.Sub(running))))
+	}
+	return all
+}
+
+// The page says that what stands is old after stale, and that an audit goes on after
+// slow: long before an alert does, because whoever reads it is looking.
+const (
+	stale = 30 * time.Minute
+	slow  = 2 * time.Minute
+)
+
+// asked is what stands, of one store where the query asks for one. Otherwise it has
+// answered.
+func (s *Server) asked(w http.ResponseWriter, r *http.Request) (audit.Report, bool) {
 	if !s.Board.Ready() {
 		refuse(w, http.StatusServiceUnavailable, s.waiting())
-		return
+		return audit.Report{}, false
 	}
 	now := s.Now().UTC()
-	rep := s.Board.Report(now)
-	if url := r.URL.Query().Get("store"); url != "" {
-		one, ok := s.Board.Store(url)
-		if !ok {
-			refuse(w, http.StatusNotFound, fmt.Sprintf("there is no store %q; GET /api/v1/report lists them", url))
-			return
-		}
-		rep = audit.NewReport(now, []audit.StoreReport{one}, nil)
+	url := r.URL.Query().Get("store")
+	if url == "" {
+		return s.Board.Report(now), true
 	}
-	s.write(w, "application/json", report.JSON, rep)
+	one, ok := s.Board.Store(url)
+	if !ok {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no store %q; GET /api/v1/stores lists them", url))
+		return audit.Report{}, false
+	}
+	return audit.NewReport(now, []audit.StoreReport{one}, nil), true
 }
 
-// write sends a report, or an error and nothing of it.
-func (s *Server) write(w http.ResponseWriter, kind string, format report.Format, r audit.Report) {
-	var b bytes.Buffer
-	if err := format(&b, r, report.Options{}); err != nil {
-		refuse(w, http.StatusInternalServerError, "write the report: "+err.Error())
+// reports gives what stands to a program, as audit -o json does.
+func (s *Server) reports(w http.ResponseWriter, r *http.Request) {
+	if rep, ok := s.asked(w, r); ok {
+		answer(w, http.StatusOK, rep)
+	}
+}
+
+// stores gives the stores of the report alone.
+func (s *Server) stores(w http.ResponseWriter, r *http.Request) {
+	if rep, ok := s.asked(w, r); ok {
+		answer(w, http.StatusOK, rep.Stores)
+	}
+}
+
+// forecast gives the timelines, as forecast -o json does.
+func (s *Server) forecast(w http.ResponseWriter, r *http.Request) {
+	rep, ok := s.asked(w, r)
+	if !ok {
 		return
 	}
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(b.Bytes()) // who has gone away needs no answer
+	details := s.Board.Details()
+	var all []forecast.Timeline
+	for _, st := range rep.Stores {
+		if d := details[st.Store.ID()]; d.Timeline != nil {
+			all = append(all, *d.Timeline)
+		}
+	}
+	answer(w, http.StatusOK, report.NewForecast(all, rep.Problems, ""))
 }
 
 // healthy says that the process answers. It does not ask S3: that S3 is out of reach
@@ -144,14 +201,12 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) {
 	url := r.URL.Query().Get("store")
 	if url != "" {
 		if _, ok := s.Board.Store(url); !ok {
-			refuse(w, http.StatusNotFound, fmt.Sprintf("there is no store %q; GET /api/v1/report lists them", url))
+			refuse(w, http.StatusNotFound, fmt.Sprintf("there is no store %q; GET /api/v1/stores lists them", url))
 			return
 		}
 	}
 	s.Audit(url)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusAccepted)
-	_ = json.NewEncoder(w).Encode(map[string]string{"status": "the audit was asked for; GET /api/v1/report shows its outcome"})
+	answer(w, http.StatusAccepted, map[string]string{"status": "the audit was asked for; GET /api/v1/reports shows its outcome"})
 }
 
 // bearer compares in constant time.
@@ -162,7 +217,14 @@ func bearer(r *http.Request, token string) bool {
 
 // refuse answers with an error as JSON.
 func refuse(w http.ResponseWriter, status int, message string) {
+	answer(w, status, map[string]string{"error": message})
+}
+
+// answer answers with JSON.
+func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // who has gone away needs no answer
 }

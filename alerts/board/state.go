@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"backstop/alerts/notify"
 	"backstop/audit"
+	"backstop/audit/report"
 )
 
 // StateSchema is the version of the state file. A file of another one is refused:
@@ -17,17 +19,19 @@ import (
 const StateSchema = 1
 
 // state is what a state file holds. Losing it loses no truth, only the time until
-// the first run has ended.
+// the first run has ended, but for Told: what was raised is then not resolved.
 type state struct {
-	Schema int          `json:"schema"`
-	Report audit.Report `json:"report"`
-	Last   Run          `json:"last"`
+	Schema  int                      `json:"schema"`
+	Report  audit.Report             `json:"report"`
+	Details map[string]report.Detail `json:"details"`
+	Last    Run                      `json:"last"`
+	Told    notify.State             `json:"told"`
 }
 
 // Save writes what stands to a file, whole or not at all.
 func (b *Board) Save(name string) error {
 	b.mu.RLock()
-	s := state{Schema: StateSchema, Report: b.report(b.last.Succeeded), Last: b.last}
+	s := state{Schema: StateSchema, Report: b.report(b.last.Succeeded), Details: b.details, Last: b.last, Told: b.told}
 	b.mu.RUnlock()
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
@@ -62,7 +66,10 @@ func (b *Board) Load(name string) error {
 		b.stores[r.Store.ID()] = r
 	}
 	b.problems, b.last = s.Report.Problems, s.Last
-	b.told = !s.Last.Succeeded.IsZero()
+	b.ready, b.told = !s.Last.Succeeded.IsZero(), s.Told
+	if s.Details != nil {
+		b.details = s.Details
+	}
 	return nil
 }
 

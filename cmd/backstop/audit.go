@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"backstop/audit"
 )
 
 type auditOptions struct {
@@ -94,11 +97,17 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		return err
 	}
 	return d.watched(ctx, func() error {
-		r, err := p.assess(ctx, args, &o.options, set, at, nil)
+		drawn := details{}
+		var keep func(sight, audit.StoreReport)
+		if slices.ContainsFunc(o.output, isHTML) {
+			keep = drawn.keep
+		}
+		r, err := p.assess(ctx, args, &o.options, set, at, keep)
 		if err != nil {
 			return err
 		}
 		for _, out := range outs {
+			out.Details = drawn
 			if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
 				return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 			}

@@ -38,11 +38,14 @@ func (p *program) serveCommand() *cobra.Command {
 		Use:   "serve [STORE...]",
 		Short: "Audit on a schedule, and show what stands to Prometheus and to people",
 		Long: `Audit on a schedule, and show what stands: /metrics for Prometheus, / as a page,
-/api/v1/report as JSON, /healthz and /readyz. POST /-/audit[?store=URL] asks for an
+/api/v1/reports, /api/v1/stores and /api/v1/forecast as JSON, /healthz and /readyz. POST /-/audit[?store=URL] asks for an
 audit at once.
 
 Between the audits a probe asks every minute whether the control files are as they
 were; a store of which they are not is looked at whole, at once.
+
+The channels that the configuration names under notify are told what was found, and
+what is over.
 
 The configuration is read again when its file changes and at SIGHUP. One with a
 mistake leaves the old one in force, and says so.

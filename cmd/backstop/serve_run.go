@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 
 	"backstop/alerts"
 	"backstop/alerts/board"
+	"backstop/alerts/notify"
 	"backstop/audit"
 	"backstop/rules"
 	"backstop/store"
@@ -40,11 +42,22 @@ type service struct {
 	asked chan string // stores to audit at once; empty for all
 	busy  sync.Mutex  // held by the audit that is going on
 
+	telling sync.Mutex // held while people are told
+
 	mu       sync.Mutex
-	targets  []target
-	pace     store.Pace
-	usage    audit.Usage          // since the start, that of probes among it
-	followed map[string]*followed // by Store.ID
+	settings serveSettings
+	reloaded alerts.Reload
+	usage    audit.Usage              // since the start, that of probes among it
+	sent     notify.Counts            // likewise
+	followed map[string]*followed     // by Store.ID
+	probes   map[string]*alerts.Probe // likewise
+}
+
+// serveSettings are what the configuration says, as far as it can change while serve runs.
+type serveSettings struct {
+	targets []target
+	pace    store.Pace
+	notify  notifyConfig
 }
 
 // followed is what a probe needs to know of a store.
@@ -56,9 +69,8 @@ type followed struct {
 
 // newService reads the configuration and the state of an earlier run.
 func (p *program) newService(args []string, o *serveOptions) (*service, error) {
-	s := &service{p: p, o: o, args: args, log: p.logger(&o.options), board: board.New(), collector: alerts.NewCollector(built()), asked: make(chan string, 1), followed: map[string]*followed{}}
-	var err error
-	if s.targets, s.pace, err = p.targets(args, &o.options); err != nil {
+	s := &service{p: p, o: o, args: args, log: p.logger(&o.options), board: board.New(), collector: alerts.NewCollector(built()), asked: make(chan string, 1), followed: map[string]*followed{}, probes: map[string]*alerts.Probe{}, sent: notify.Counts{}}
+	if err := s.read(); err != nil {
 		return nil, err
 	}
 	if o.state != "" {
@@ -84,10 +96,13 @@ func (s *service) start(ctx context.Context) <-chan struct{} {
 			audits.Run()
 		}
 	})
+	// Alertmanager forgets what it is not told again and again.
+	_, _ = c.AddJob("* * * * *", cron.NewChain(cron.Recover(logger), cron.SkipIfStillRunning(logger)).Then(cron.FuncJob(func() { s.repeat(ctx) })))
 	if s.o.probeSchedule != "" {
 		_, _ = c.AddJob(s.o.probeSchedule, probes)
 	}
 	var all sync.WaitGroup
+	all.Go(func() { s.repeat(ctx) })
 	all.Go(audits.Run)
 	all.Go(func() { s.answer(ctx) })
 	all.Go(func() { s.follow(ctx) })
@@ -158,17 +173,20 @@ func (s *service) audit(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	ts, pace := s.targets, s.pace
+	set := s.settings
 	s.mu.Unlock()
 	began := s.p.now().UTC()
 	s.board.Begin(began)
-	v := &watcher{judge: &judge{p: s.p, set: rules.Set}, followed: map[string]*followed{}}
-	problems, usage, err := s.p.look(ctx, ts, pace, &s.o.options, v)
+	end := s.watched(ctx, set.notify)
+	v := &watcher{judge: &judge{p: s.p, set: rules.Set}, followed: map[string]*followed{}, details: details{}}
+	v.each = v.details.keep
+	problems, usage, err := s.p.look(ctx, set.targets, set.pace, &s.o.options, v)
 	ended := s.p.now().UTC()
 	if err != nil {
 		s.board.Fail(err, ended)
 		if ctx.Err() == nil {
 			s.log.Error().Err(err).Msg("the audit came to no outcome; what stood before stands")
+			end(audit.Report{}, err)
 		}
 		return
 	}
@@ -176,10 +194,12 @@ func (s *service) audit(ctx context.Context) {
 	s.mu.Lock()
 	s.followed = v.followed
 	s.mu.Unlock()
-	s.board.Publish(r, ended)
+	s.board.Publish(r, v.details, ended)
 	s.tell(r.Usage)
 	s.log.Info().Str("verdict", string(r.Verdict)).Int("stores", r.Total).Int("checked", r.Checked).Dur("took", ended.Sub(began)).Msg("audited")
 	s.save()
+	s.notify(ctx, "")
+	end(r, nil)
 }
 
 // tell hands the metrics what stands, and adds what was asked of S3.
@@ -190,6 +210,17 @@ func (s *service) tell(cost audit.Usage) {
 	}
 	s.mu.Lock()
 	s.usage.Add(cost)
+	for i := range r.Stores {
+		if p := s.probes[r.Stores[i].Store.ID()]; p != nil {
+			probe := *p
+			r.Stores[i].Probe = &probe
+		}
+	}
+	if s.o.config != "" {
+		reload := s.reloaded
+		r.Reload = &reload
+	}
+	r.Notifications = maps.Clone(s.sent)
 	r.Usage.Requests, r.Usage.Errors = maps.Clone(s.usage.Requests), maps.Clone(s.usage.Errors)
 	r.Usage.Bytes, r.Usage.Throttled = s.usage.Bytes, s.usage.Throttled
 	s.mu.Unlock()
@@ -208,6 +239,8 @@ func (s *service) save() {
 // A watcher judges, and remembers of each store what a probe needs.
 type watcher struct {
 	*judge
+	details details // guarded by the judge
+
 	mu       sync.Mutex
 	followed map[string]*followed
 }
@@ -255,6 +288,9 @@ func (s *service) probeOne(ctx context.Context, w *followed) {
 	s.mu.Lock()
 	s.usage.Add(b.Usage())
 	s.mu.Unlock()
+	if ctx.Err() == nil {
+		s.probed(w, err == nil)
+	}
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
@@ -263,6 +299,20 @@ func (s *service) probeOne(ctx context.Context, w *followed) {
 	case !same:
 		s.log.Info().Str("store", w.seen.Store.URL).Msg("the control files have changed")
 		s.lookAgain(ctx, w)
+	}
+}
+
+// probed notes whether a probe had an answer.
+func (s *service) probed(w *followed, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := w.seen.Store.ID()
+	if s.probes[id] == nil {
+		s.probes[id] = &alerts.Probe{}
+	}
+	s.probes[id].OK = ok
+	if ok {
+		s.probes[id].Succeeded = s.p.now().UTC()
 	}
 }
 
@@ -285,10 +335,11 @@ func (s *service) lookAgain(ctx context.Context, w *followed) {
 		s.followed[o.Store.ID()] = followedOf(again)
 	}
 	s.mu.Unlock()
-	s.board.Update(r)
+	s.board.Update(r, detailOf(o, p, r, nil))
 	s.tell(r.Usage)
 	s.log.Info().Str("store", o.Store.URL).Str("verdict", string(r.Verdict)).Str("state", r.State.Name).Msg("audited one store")
 	s.save()
+	s.notify(ctx, alerts.Label(o.Store))
 }
 
 // follow reads the configuration again at SIGHUP and when its file has changed, and
@@ -333,16 +384,49 @@ func (s *service) digest() []byte {
 
 // reload puts a new configuration in force, if it has no mistake.
 func (s *service) reload() bool {
-	ts, pace, err := s.p.targets(s.args, &s.o.options)
+	err := s.read()
+	s.tell(audit.Usage{})
 	if err != nil {
 		s.log.Error().Err(err).Msg("the new configuration has a mistake; the old one stays in force")
 		return false
 	}
-	s.mu.Lock()
-	s.targets, s.pace = ts, pace
-	s.mu.Unlock()
 	s.log.Info().Str("config", s.o.config).Msg("the configuration was read again")
 	return true
+}
+
+// read reads the configuration, and puts it in force if it has no mistake.
+func (s *service) read() error {
+	set, err := s.p.readSettings(s.args, s.o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reloaded.OK = err == nil
+	if err != nil {
+		return err
+	}
+	s.reloaded.Succeeded = s.p.now().UTC()
+	s.settings = set
+	for k, n := range (&notify.Notifier{Channels: set.notify.channels}).None() {
+		s.sent[k] += n // a channel with nothing sent counts 0
+	}
+	return nil
+}
+
+func (p *program) readSettings(args []string, o *serveOptions) (set serveSettings, err error) {
+	c, err := p.readConfig(&o.options)
+	if err != nil {
+		return serveSettings{}, err
+	}
+	if set.targets, set.pace, err = p.targetsOf(c, args, &o.options); err != nil {
+		return serveSettings{}, err
+	}
+	set.notify = c.notify
+	for _, ch := range set.notify.channels {
+		if o.state == "" && ch.Type != notify.Alertmanager {
+			return serveSettings{}, &failure{status: exitUsage, err: fmt.Errorf("without --state FILE nobody would know after a restart what the channel %s was told, and when that is over", ch.Name),
+				hint: "give --state a file that outlives the program; only Alertmanager and dead-man's switches can do without"}
+		}
+	}
+	return set, nil
 }
 
 // cronLog tells the scheduler's log to ours.

@@ -96,7 +96,7 @@ func (s *serving) get(path string) (int, string) {
 
 func (s *serving) report() audit.Report {
 	s.t.Helper()
-	status, body := s.get("/api/v1/report")
+	status, body := s.get("/api/v1/reports")
 	var r audit.Report
 	if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK {
 		s.t.Fatalf("%d %v: %s", status, err, body)
