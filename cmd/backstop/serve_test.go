@@ -126,14 +126,21 @@ func (s *serving) stop() int {
 	}
 }
 
+// tokenFile holds the token that post brings.
+func tokenFile(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(name, []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 var serveTime = at("2026-11-30T18:08:05Z")
 
 func TestServe(t *testing.T) {
 	_, b, endpoint := wholeStore(t, serveTime)
-	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte("0123456789abcdef\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	token := tokenFile(t)
 	state := filepath.Join(t.TempDir(), "state.json")
 	s := serve(t, serveTime, "s3://kops", "--endpoint-url", endpoint, "--audit-token-file", token, "--state", state)
 	s.until("audited", 1)
@@ -148,16 +155,7 @@ func TestServe(t *testing.T) {
 	}
 
 	b.Purge(mainStore + etcdmanager.CreatedPath)
-	req, err := http.NewRequest(http.MethodPost, s.url("/-/audit"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer 0123456789abcdef")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusAccepted {
-		t.Fatalf("%v %v", resp, err)
-	}
-	s.until("audited", 2)
+	s.ask(2)
 	if got := states(s.report()); got != "imminent CRITICAL" {
 		t.Errorf("after created went: %s", got)
 	}
