@@ -69,7 +69,9 @@ func TestServeEndToEnd(t *testing.T) {
 		files[i].Time = files[i].Time.Add(now.Sub(at("2026-11-30T18:07:10Z")))
 	}
 	b.Fill(files)
-	body := func(key string) []byte { return files[slices.IndexFunc(files, func(f storetest.File) bool { return f.Key == key })].Body }
+	body := func(key string) []byte {
+		return files[slices.IndexFunc(files, func(f storetest.File) bool { return f.Key == key })].Body
+	}
 	const created, spec = mainStore + etcdmanager.CreatedPath, mainStore + etcdmanager.SpecPath
 	s := serve(t, now, "s3://kops", "--endpoint-url", endpoint, "--probe-schedule", "@every 1s", "--audit-token-file", tokenFile(t))
 	s.until("audited checked", 1)
