@@ -37,7 +37,10 @@ type Dot struct {
 
 // A Proof is what opening a snapshot has told of it.
 type Proof struct {
-	Good           bool
+	Good bool
+	// Size is how many bytes lay there when it was opened; 0 where nobody knew. What
+	// has another size now was not opened.
+	Size           int64
 	Revision, Keys int64
 }
 
@@ -57,7 +60,7 @@ func NewDetail(o *audit.Observation, now time.Time, t forecast.Timeline, repair 
 		if !s.Complete() && !dot.Damaged {
 			continue // it is being uploaded
 		}
-		if p, ok := proofs[o.Store.URL+"/"+s.Name]; ok {
+		if p, ok := proofs[o.Store.URL+"/"+s.Name]; ok && (p.Size == 0 || p.Size == dot.Size) {
 			dot.Damaged = dot.Damaged || !p.Good
 			dot.Verified, dot.Revision, dot.Keys = p.Good && !dot.Damaged, p.Revision, p.Keys
 		}

@@ -140,14 +140,15 @@ func TestNewDetail(t *testing.T) {
 		{Name: "empty", Taken: judged.Add(-2 * time.Hour), Data: object(0, 2*time.Hour), Meta: object(1, 2*time.Hour)},
 		{Name: "opened", Taken: judged.Add(-3 * time.Hour), Data: object(7, 3*time.Hour), Meta: object(1, 3*time.Hour)},
 		{Name: "broken", Taken: judged.Add(-4 * time.Hour), Data: object(7, 4*time.Hour), Meta: object(1, 4*time.Hour)},
+		{Name: "rewritten", Taken: judged.Add(-5 * time.Hour), Data: object(7, 5*time.Hour), Meta: object(1, 5*time.Hour)},
 		{Name: "by hand", Data: object(7, 0), Meta: object(1, 0)},
 	}})}
-	d := report.NewDetail(o, judged, forecast.Timeline{}, nil, map[string]report.Proof{"s3://kops/x/opened": {Good: true, Revision: 9, Keys: 3}, "s3://kops/x/broken": {}})
+	d := report.NewDetail(o, judged, forecast.Timeline{}, nil, map[string]report.Proof{"s3://kops/x/opened": {Good: true, Revision: 9, Keys: 3}, "s3://kops/x/broken": {}, "s3://kops/x/rewritten": {Good: true, Size: 6}})
 	var got []string
 	for _, s := range d.Snapshots {
 		got = append(got, judged.Sub(s.At).String()+map[bool]string{true: " damaged"}[s.Damaged]+map[bool]string{true: " verified"}[s.Verified])
 	}
-	if want := "4h0m0s damaged, 3h0m0s verified, 2h0m0s damaged, 1h0m0s damaged"; strings.Join(got, ", ") != want {
+	if want := "5h0m0s, 4h0m0s damaged, 3h0m0s verified, 2h0m0s damaged, 1h0m0s damaged"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 }

@@ -24,6 +24,7 @@ type auditOptions struct {
 	metrics  metricsOptions
 	notify   bool
 	state    string
+	verified []string
 }
 
 func (p *program) auditCommand() *cobra.Command {
@@ -60,6 +61,7 @@ else $KOPS_STATE_STORE.
 	o.metrics.add(f)
 	f.BoolVar(&o.notify, "notify", false, "tell the configuration's channels what was found, and what is over")
 	f.StringVar(&o.state, "state", "", "`file` that remembers what --notify has told")
+	f.StringArrayVar(&o.verified, "verified", nil, "`file` that backstop verify -o json wrote, for the calendar and the plots of -o html; repeatable")
 	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
 	return c
 }
@@ -97,7 +99,10 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		return err
 	}
 	return d.watched(ctx, func() error {
-		drawn := details{}
+		drawn, err := newDetails(o.verified)
+		if err != nil {
+			return &failure{status: exitUsage, err: err}
+		}
 		var keep func(sight, audit.StoreReport)
 		if slices.ContainsFunc(o.output, isHTML) {
 			keep = drawn.keep
@@ -107,7 +112,7 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 			return err
 		}
 		for _, out := range outs {
-			out.Details = drawn
+			out.Details = drawn.byStore
 			if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
 				return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 			}

@@ -26,9 +26,18 @@ func isHTML(output string) bool {
 }
 
 // details collects what is drawn, by the store's ID.
-type details map[string]report.Detail
+type details struct {
+	byStore map[string]report.Detail
+	proofs  map[string]report.Proof
+}
+
+// newDetails begins, with what these files of `backstop verify` prove.
+func newDetails(verified []string) (*details, error) {
+	proofs, err := readProofs(verified)
+	return &details{map[string]report.Detail{}, proofs}, err
+}
 
 // keep implements judge.each.
-func (d details) keep(s sight, r audit.StoreReport) {
-	d[r.Store.ID()] = detailOf(s.Observation, s.Policy, r, nil)
+func (d *details) keep(s sight, r audit.StoreReport) {
+	d.byStore[r.Store.ID()] = detailOf(s.Observation, s.Policy, r, d.proofs)
 }

@@ -30,6 +30,7 @@ type serveOptions struct {
 	probeSchedule string
 	jitter        time.Duration
 	state         string
+	verified      []string
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -75,6 +76,7 @@ on, 70 internal error, 78 bad configuration.
 	f.StringVar(&o.probeSchedule, "probe-schedule", "* * * * *", "cron `schedule`, in UTC, of probes of the control files; empty for none")
 	f.DurationVar(&o.jitter, "jitter", 20*time.Second, "longest random wait before a scheduled audit, so that many auditors do not ask at once")
 	f.StringVar(&o.state, "state", "", "`file` in which the last results survive a restart")
+	f.StringArrayVar(&o.verified, "verified", nil, "`file` that backstop verify -o json wrote, for the page; repeatable, and read again before each audit")
 	return c
 }
 
@@ -114,6 +116,9 @@ func (p *program) serve(ctx context.Context, args []string, o *serveOptions) err
 	token, err := readToken(o.tokenFile)
 	if err != nil {
 		return &failure{status: exitConfig, err: err}
+	}
+	if _, err := readProofs(o.verified); err != nil {
+		return &failure{status: exitUsage, err: err}
 	}
 	s, err := p.newService(args, o)
 	if err != nil {

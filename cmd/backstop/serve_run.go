@@ -178,7 +178,7 @@ func (s *service) audit(ctx context.Context) {
 	began := s.p.now().UTC()
 	s.board.Begin(began)
 	end := s.watched(ctx, set.notify)
-	v := &watcher{judge: &judge{p: s.p, set: rules.Set}, followed: map[string]*followed{}, details: details{}}
+	v := &watcher{judge: &judge{p: s.p, set: rules.Set}, followed: map[string]*followed{}, details: s.drawing()}
 	v.each = v.details.keep
 	problems, usage, err := s.p.look(ctx, set.targets, set.pace, &s.o.options, v)
 	ended := s.p.now().UTC()
@@ -194,12 +194,19 @@ func (s *service) audit(ctx context.Context) {
 	s.mu.Lock()
 	s.followed = v.followed
 	s.mu.Unlock()
-	s.board.Publish(r, v.details, ended)
+	s.board.Publish(r, v.details.byStore, ended)
 	s.tell(r.Usage)
 	s.log.Info().Str("verdict", string(r.Verdict)).Int("stores", r.Total).Int("checked", r.Checked).Dur("took", ended.Sub(began)).Msg("audited")
 	s.save()
 	s.notify(ctx, "")
 	end(r, nil)
+}
+
+// drawing begins the details of an audit. What was verified is no reason not to audit.
+func (s *service) drawing() *details {
+	d, err := newDetails(s.o.verified)
+	s.warn(err)
+	return d
 }
 
 // tell hands the metrics what stands, and adds what was asked of S3.
@@ -239,7 +246,7 @@ func (s *service) save() {
 // A watcher judges, and remembers of each store what a probe needs.
 type watcher struct {
 	*judge
-	details details // guarded by the judge
+	details *details // guarded by the judge
 
 	mu       sync.Mutex
 	followed map[string]*followed
@@ -335,7 +342,7 @@ func (s *service) lookAgain(ctx context.Context, w *followed) {
 		s.followed[o.Store.ID()] = followedOf(again)
 	}
 	s.mu.Unlock()
-	s.board.Update(r, detailOf(o, p, r, nil))
+	s.board.Update(r, detailOf(o, p, r, s.drawing().proofs))
 	s.tell(r.Usage)
 	s.log.Info().Str("store", o.Store.URL).Str("verdict", string(r.Verdict)).Str("state", r.State.Name).Msg("audited one store")
 	s.save()
