@@ -129,6 +129,11 @@ func text(t *testing.T, r Results) string {
 
 // What Prometheus reads, word for word.
 func TestGolden(t *testing.T) {
+	c := NewCollector(built)
+	c.Set(everything())
+	if body, err := c.Text(); err != nil || string(body) != text(t, everything()) {
+		t.Errorf("%v: the text that is kept is another", err)
+	}
 	golden(t, "testdata/everything.prom", text(t, everything()))
 	golden(t, "testdata/empty.prom", text(t, Results{}))
 }

@@ -119,6 +119,8 @@ func percent(x float64) string { return fmt.Sprintf("%.2f%%", x) }
 func draw(t forecast.Timeline) *drawing {
 	s := scaleOf(t)
 	heads := slices.DeleteFunc(headline(t), func(h string) bool { return h == stateNow[t.State] }) // the state stands above
+	// What has happened comes before what may.
+	slices.SortStableFunc(heads, func(a, b string) int { return rank(b) - rank(a) })
 	d := &drawing{Heads: heads, Assumes: t.Assumes, Gaps: t.Gaps, Windows: t.Window.String(),
 		Until: fmt.Sprintf("Until %s: %s; restorable then: %s.", forecast.Minute(t.To), stateAt(t, t.FinalState, t.To), t.FinalWindow)}
 	d.flags(t, s)
@@ -143,6 +145,17 @@ func draw(t forecast.Timeline) *drawing {
 	}
 	d.Says = "The same in words stands below. From " + forecast.Minute(s.from) + " to " + forecast.Minute(s.to) + ", to scale. " + strings.Join(d.Heads, " ")
 	return d
+}
+
+// wasReset reports whether the timeline begins after a reset.
+func wasReset(t forecast.Timeline) bool { return !t.Reset.IsZero() && t.Reset.Before(t.From) }
+
+// rank of a headline is 1 for a reset that has happened.
+func rank(headline string) int {
+	if strings.HasPrefix(headline, "RESET on ") {
+		return 1
+	}
+	return 0
 }
 
 func (d *drawing) lane(y *int, l lane) {
@@ -218,7 +231,12 @@ func stateBars(t forecast.Timeline, s scale) []bar {
 			end = all[i+1].at
 		}
 		if end.After(sp.at) {
-			bars = append(bars, newBar(s, sp.at, end, "is-"+stateClass(sp.state), string(sp.state)))
+			class := "is-" + stateClass(sp.state)
+			word := stateAt(t, sp.state, sp.at)
+			if word != string(sp.state) && class == "is-good" {
+				class = "is-poor"
+			}
+			bars = append(bars, newBar(s, sp.at, end, class, word, string(sp.state)))
 		}
 	}
 	return bars

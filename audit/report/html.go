@@ -123,7 +123,7 @@ func HTML(w io.Writer, r audit.Report, o Options) error {
 
 // storeChapter is what is to say and to draw of a store.
 func storeChapter(s audit.StoreReport, d Detail, now time.Time) chapter {
-	c := chapter{Title: cmp.Or(s.Store.Cluster, s.Store.URL), Name: s.Store.URL, State: stateName(s), Words: meaning(s), Verdict: s.Verdict,
+	c := chapter{Title: cmp.Or(s.Store.Cluster, s.Store.URL), Name: s.Store.URL, State: stateName(s), Words: meaning(s, d), Verdict: s.Verdict,
 		Looked: "looked at " + ago(s.Observed, now), Findings: slices.Clone(ofStore(s.Findings)), Repair: d.Repair}
 	for i, f := range c.Findings {
 		if len(d.Repair) > 0 && slices.Equal(f.Do, recovery.Titles(d.Repair)) {
@@ -192,7 +192,10 @@ func oldestLook(r audit.Report) string {
 }
 
 // meaning says what a state means, for who is new to it.
-func meaning(s audit.StoreReport) string {
+func meaning(s audit.StoreReport, d Detail) string {
+	if t := d.Timeline; t != nil && s.Role == "" && wasReset(*t) {
+		return "A new, empty cluster took the place of the old one here. What is backed up now is the new one."
+	}
 	if s.Role != "" {
 		return "It is " + map[audit.Role]string{audit.Replica: "a replica", audit.Archive: "an archive"}[s.Role] + ": no etcd-manager reads its control files."
 	}
@@ -230,7 +233,11 @@ func sentence(s string) string {
 		s = first + "."
 	}
 	if letters := []rune(s); len(letters) > most {
-		return strings.TrimRight(string(letters[:most]), " ") + "…"
+		s = string(letters[:most])
+		if space := strings.LastIndex(s, " "); space > 0 {
+			s = s[:space]
+		}
+		return s + "…"
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/robfig/cron/v3"
 	"github.com/spf13/cobra"
@@ -140,11 +140,27 @@ func (p *program) serve(ctx context.Context, args []string, o *serveOptions) err
 	return s.run(ctx, server, stopped)
 }
 
-// metrics answers scrapes: what stands, and the process itself. No audit runs in one.
+// metrics answers scrapes: with what stands, and with the process itself. No audit
+// runs in one. What stands is text already; of the process only a little is made for
+// each scrape.
 func (s *service) metrics() http.Handler {
-	r := prometheus.NewRegistry()
-	r.MustRegister(s.collector, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+	process := prometheus.NewRegistry()
+	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		stands, err := s.collector.Text()
+		families, more := process.Gather()
+		if err := errors.Join(err, more); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		format := expfmt.NewFormat(expfmt.TypeTextPlain)
+		w.Header().Set("Content-Type", string(format))
+		_, _ = w.Write(stands) // who has gone away needs no answer
+		e := expfmt.NewEncoder(w, format)
+		for _, f := range families {
+			_ = e.Encode(f)
+		}
+	})
 }
 
 // listenAll opens every address, or none.

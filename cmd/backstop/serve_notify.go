@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"backstop/alerts"
 	"backstop/alerts/notify"
@@ -80,8 +81,12 @@ func (s *service) watched(ctx context.Context, set notifyConfig) (end func(audit
 		if err == nil {
 			status, words = statusOf(r, audit.VerdictWarning, false), firstLine(r)
 		}
+		// How an audit ended is told also while the program ends, if that goes quickly.
+		last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		defer cancel()
+		defer context.AfterFunc(ctx, func() { time.AfterFunc(2*time.Second, cancel) })()
 		for _, b := range begun {
-			s.warn((<-b).End(ctx, status, words))
+			s.warn((<-b).End(last, status, words))
 		}
 	}
 }

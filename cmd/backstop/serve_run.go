@@ -232,6 +232,9 @@ func (s *service) tell(cost audit.Usage) {
 	r.Usage.Bytes, r.Usage.Throttled = s.usage.Bytes, s.usage.Throttled
 	s.mu.Unlock()
 	s.collector.Set(r)
+	if _, err := s.collector.Text(); err != nil { // not in a scrape
+		s.log.Error().Err(err).Msg("the metrics cannot be written")
+	}
 }
 
 func (s *service) save() {

@@ -280,3 +280,35 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The web configuration is that of Prometheus's exporters: passwords are asked for,
+// also by /-/audit, which then needs no token.
+func TestServeAsksForPasswords(t *testing.T) {
+	_, _, endpoint := wholeStore(t, serveTime)
+	web := configured(t, "basic_auth_users:\n  joe: $2a$04$FD/SPMi3dkeZWP.awr9M7O0njQdSrfgvEkDp7ih/wGXMj2b2Suqhm\n")
+	s := serve(t, serveTime, "s3://kops", "--endpoint-url", endpoint, "--web.config.file", web)
+	s.until("audited checked", 1)
+	for _, c := range []struct {
+		method, path, password string
+		status                 int
+	}{
+		{"GET", "/", "", http.StatusUnauthorized},
+		{"GET", "/metrics", "wrong", http.StatusUnauthorized},
+		{"GET", "/", "hunter2hunter2", http.StatusOK},
+		{"POST", "/-/audit", "", http.StatusUnauthorized},
+		{"POST", "/-/audit?store=s3://kops/prod.example.com/backups/etcd/main", "hunter2hunter2", http.StatusAccepted},
+	} {
+		req, err := http.NewRequest(c.method, s.url(c.path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.password != "" {
+			req.SetBasicAuth("joe", c.password)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil || resp.Body.Close() != nil || resp.StatusCode != c.status {
+			t.Errorf("%s %s: got %v %v, want %d", c.method, c.path, resp, err, c.status)
+		}
+	}
+	s.until("audited one store", 1)
+}
