@@ -267,6 +267,19 @@ func (f *Found) Observe(ctx context.Context, see func(store int, o *audit.Observ
 	return ctx.Err()
 }
 
+// Again looks at one store once more, and keeps what was known of its siblings and
+// of its bucket.
+func (f *Found) Again(ctx context.Context, store int, siblings []audit.Sibling) *audit.Observation {
+	j := f.jobs[store]
+	j.unlisted, j.usage = nil, audit.Usage{}
+	o := f.look(ctx, j)
+	o.Siblings = siblings
+	return o
+}
+
+// Bucket gives a handle on a store's bucket that counts its own requests.
+func (f *Found) Bucket(store int) Bucket { return f.jobs[store].bucket.Fork() }
+
 // look does a job.
 func (r *survey) look(ctx context.Context, j job) *audit.Observation {
 	facts, usage := r.facts(ctx, j.bucket)
