@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint deps cases update situations fuzz oracle bench demo clean
+.PHONY: screenshots build test unit real lint deps cases update situations fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -53,6 +53,10 @@ BENCHFLAGS ?=
 bench: build ## every program of cmd/bench, then the benchmarks of the packages
 	@set -e; for b in cmd/bench/*/; do $(GO) build -trimpath -o bin/ ./$$b; "bin/$$(basename $$b)" $(BENCHFLAGS); done
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+screenshots: ## pictures of the page in bin/screenshots: healthy, foretold, armed and reset, desktop and phone, light and dark
+	mkdir -p bin/screenshots
+	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./cmd/backstop -run '^TestScreenshots$$' -count 1 -screenshots '$(CURDIR)/bin/screenshots'
 
 demo:
 	$(GO) run ./cmd/backstop demo

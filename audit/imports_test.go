@@ -18,7 +18,8 @@ import (
 // program yet.
 var arrows = map[string][]string{
 	"audit":                       {},
-	"audit/report":                {"audit", "rules/forecast", "store/etcdmanager"},
+	"audit/report":                {"audit", "rules/forecast", "rules/recovery", "store/etcdmanager"},
+	"audit/report/browser":        {},
 	"store/etcdmanager":           {},
 	"rules/lifecycle":             {},
 	"rules/lifecycle/infra":       {"rules/lifecycle"},
@@ -39,11 +40,12 @@ var arrows = map[string][]string{
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"store/storetest/child":       {},
+	"alerts/board":                {"audit", "audit/report", "alerts/notify", "rules/forecast"},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/drill", "store/etcdmanager", "store/kops", "store/ledger", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/board", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/drill", "store/etcdmanager", "store/kops", "store/ledger", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
 }
 

@@ -37,7 +37,7 @@ var retentionLastGoodExpiring = audit.Rule{
 			Saw(newest.Snapshot.Name+" ends on "+stamp(newest.At), "the last good snapshot kept until the cluster is well").
 			Todo("Copy "+newest.Snapshot.Name+" to another bucket now, both of its objects, and read them back there.",
 				"Then see `backstop plan` for what to do about the store, and `backstop forecast` for what goes when.")
-		if born, _, ok := replacedAt(o); ok && of != nil {
+		if born, _, ok := replacedAt(o, now); ok && of != nil {
 			f.Event = strconv.FormatInt(born.UnixNano(), 10)
 		}
 		for _, e := range good[max(0, len(good)-3) : len(good)-1] {
@@ -64,7 +64,7 @@ func lastGoodOf(o *audit.Observation, p audit.Policy, now time.Time) (of func(au
 	case etcdmanager.Armed, etcdmanager.Stuck, etcdmanager.Blocked:
 		return nil, "backups have stopped"
 	}
-	born, before, ok := replacedAt(o)
+	born, before, ok := replacedAt(o, now)
 	if !ok || acknowledgedReset(p, born) {
 		return whileDamaged(o, now)
 	}
@@ -90,12 +90,12 @@ func whileDamaged(o *audit.Observation, now time.Time) (of func(audit.Snapshot) 
 
 // replacedAt reports whether a new, empty cluster took the place of an older one
 // (control/reseeded, with a witness): when, and the snapshots from before.
-func replacedAt(o *audit.Observation) (born time.Time, before []audit.Snapshot, ok bool) {
+func replacedAt(o *audit.Observation, now time.Time) (born time.Time, before []audit.Snapshot, ok bool) {
 	born, ok = etcdmanager.CreatedTimestamp(o.Created.Value.Body)
 	if !ok || !o.Created.IsSet() || !o.Listing.IsSet() {
 		return born, nil, false
 	}
-	before, after := ofOldCluster(o, born)
+	before, after := ofOldCluster(o, born, now)
 	_, ok = witness(o, before, after)
 	return born, before, ok && before[0].Taken.Before(born.Add(-birthSlack))
 }

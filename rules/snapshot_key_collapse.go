@@ -30,7 +30,7 @@ var snapshotKeyCollapse = audit.Rule{
 		if !isMain(o) {
 			return nil
 		}
-		all := provenOf(o)
+		all := provenOf(o, now)
 		var found []audit.Finding
 		for i := 1; i < len(all); i++ {
 			before, after := all[i-1], all[i]

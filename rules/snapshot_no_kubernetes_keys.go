@@ -17,7 +17,7 @@ var snapshotNoKubernetesKeys = audit.Rule{
 	Severities: onlyCritical,
 	Needs:      []audit.FactName{audit.FactListing, audit.FactCreated, audit.FactKops},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
-		all := provenOf(o)
+		all := provenOf(o, now)
 		if !isMain(o) || len(all) == 0 {
 			return nil
 		}

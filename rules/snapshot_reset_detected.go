@@ -16,7 +16,7 @@ var snapshotResetDetected = audit.Rule{
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		born, known := etcdmanager.CreatedTimestamp(o.Created.Value.Body)
 		var found []audit.Finding
-		for _, d := range drops(o) {
+		for _, d := range drops(o, now) {
 			if !d.collapsed() {
 				continue // snapshot/restored
 			}

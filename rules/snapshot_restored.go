@@ -16,7 +16,7 @@ var snapshotRestored = audit.Rule{
 	Needs:      []audit.FactName{audit.FactListing, audit.FactKops},
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		var found []audit.Finding
-		for _, d := range drops(o) {
+		for _, d := range drops(o, now) {
 			if d.collapsed() {
 				continue // snapshot/reset-detected
 			}

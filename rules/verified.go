@@ -16,10 +16,10 @@ type proven struct {
 
 // provenOf gives the snapshots that are known to restore, in the order in which they
 // were taken, without those of a deleted namesake.
-func provenOf(o *audit.Observation) []proven {
+func provenOf(o *audit.Observation, now time.Time) []proven {
 	var all []proven
 	for _, s := range o.Listing.Value.Snapshots {
-		if e, _ := o.Of(s); s.Complete() && !s.Taken.IsZero() && e.Restores() && e.Content != nil && !ofNamesake(o, s.Taken) {
+		if e, _ := o.Of(s); s.Complete() && !s.Taken.IsZero() && e.Restores() && e.Content != nil && !ofNamesake(o, s.Taken, now) {
 			all = append(all, proven{s, e})
 		}
 	}
@@ -32,8 +32,8 @@ func provenOf(o *audit.Observation) []proven {
 type drop struct{ before, after proven }
 
 // drops finds where the revision falls, each against the snapshot before it.
-func drops(o *audit.Observation) []drop {
-	all := provenOf(o)
+func drops(o *audit.Observation, now time.Time) []drop {
+	all := provenOf(o, now)
 	var found []drop
 	for i := 1; i < len(all); i++ {
 		if all[i].Content.Revision < all[i-1].Content.Revision {

@@ -45,6 +45,10 @@ type Bucket interface {
 	// the whole object, and the piece as Body, which is shorter where the object
 	// ends sooner. Errors are as for Get.
 	Part(ctx context.Context, in PartInput) (audit.Document, error)
+	// Unchanged reports whether the current version of an object is the one that
+	// was seen, by one conditional request. One that nobody can read any more has
+	// changed; one that does not exist any more is ErrMissing.
+	Unchanged(ctx context.Context, seen audit.Object) (bool, error)
 	// Tags gives the tags of the current version of an object.
 	Tags(ctx context.Context, key string) (map[string]string, error)
 	// Versioning says whether old versions are kept.

@@ -14,6 +14,7 @@ var Actions = map[string][]string{
 	"Get":          {"s3:GetObject"},
 	"Open":         {"s3:GetObject"},
 	"Part":         {"s3:GetObject"},
+	"Unchanged":    {"s3:GetObject"},
 	"Tags":         {"s3:GetObjectTagging"},
 	"Versioning":   {"s3:GetBucketVersioning"},
 	"Lifecycle":    {"s3:GetLifecycleConfiguration"},

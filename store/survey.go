@@ -82,9 +82,6 @@ func (s *Survey) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
-// Bucket is the bucket that a store lies in.
-func (f *Found) Bucket(store int) Bucket { return f.jobs[store].bucket }
-
 func placesOf(jobs []job) []int {
 	var places []int
 	for _, j := range jobs {
@@ -162,6 +159,7 @@ func (r *survey) add(j job) (added bool) {
 // plan makes the list of stores to look at: those that were found, those that
 // the configuration names, and those that kops says exist.
 func (r *survey) plan(ctx context.Context, finds []find) {
+	r.settle(finds)
 	expected := r.expectations(finds)
 	r.finds = finds
 	for _, f := range finds {
@@ -268,6 +266,19 @@ func (f *Found) Observe(ctx context.Context, see func(store int, o *audit.Observ
 	})
 	return ctx.Err()
 }
+
+// Again looks at one store once more, and keeps what was known of its siblings and
+// of its bucket.
+func (f *Found) Again(ctx context.Context, store int, siblings []audit.Sibling) *audit.Observation {
+	j := f.jobs[store]
+	j.unlisted, j.usage = nil, audit.Usage{}
+	o := f.look(ctx, j)
+	o.Siblings = siblings
+	return o
+}
+
+// Bucket gives a handle on a store's bucket that counts its own requests.
+func (f *Found) Bucket(store int) Bucket { return f.jobs[store].bucket.Fork() }
 
 // look does a job.
 func (r *survey) look(ctx context.Context, j job) *audit.Observation {

@@ -180,6 +180,7 @@ them and when, and what to do. It only reads.
 		p.explainCommand(),
 		p.configCommand(),
 		p.doctorCommand(),
+		p.serveCommand(),
 		p.notifyCommand(),
 		p.demoCommand(),
 		p.versionCommand(),

@@ -48,9 +48,9 @@ func (p *program) plan(ctx context.Context, args []string, o *options) error {
 	}
 	set, _ := ruleset(nil)
 	steps := map[string][]recovery.Step{}
-	r, err := p.assess(ctx, args, o, set, at, func(seen *audit.Observation, s audit.StoreReport) {
+	r, err := p.assess(ctx, args, o, set, at, func(seen sight, s audit.StoreReport) {
 		if s.Role == "" { // in a replica or an archive there is nothing to repair
-			steps[s.Store.ID()] = recovery.Repair(seen, etcdmanager.State(s.State.Name))
+			steps[s.Store.ID()] = recovery.Repair(seen.Observation, etcdmanager.State(s.State.Name))
 		}
 	})
 	if err != nil {
