@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint cases update situations fuzz oracle bench demo clean
+.PHONY: build test unit real lint deps cases update situations fuzz oracle bench demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -24,6 +24,9 @@ lint: $(TOOLS)/staticcheck
 
 $(TOOLS)/staticcheck:
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+deps: ## known vulnerabilities and licences of what the program is linked with
+	.ci/deps
 
 FILE ?= rules/lifecycle/testdata/cases.json
 cases: ## the lifecycle cases of FILE, and how many passed
