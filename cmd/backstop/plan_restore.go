@@ -222,6 +222,9 @@ func (r *restoration) print(w io.Writer, s audit.StoreReport) int {
 	for _, n := range r.notes {
 		fmt.Fprintf(w, "  - %s\n", report.Printable(n))
 	}
+	if slices.ContainsFunc(r.choices, func(c recovery.Choice) bool { return !c.Listed() }) {
+		return exitUnknown
+	}
 	if len(r.steps) == 0 {
 		fmt.Fprintln(w, "\nThere is no plan without a snapshot. Look for old versions of the snapshots in the bucket, for copies of it, and on the nodes' volumes for data-trashcan/.")
 		return exitCritical

@@ -146,3 +146,30 @@ func TestPlanRestoreIsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// Snapshots that S3 refuses, and a store that cannot be listed: nobody knows, and
+// that is what is said.
+func TestPlanThatIsRefused(t *testing.T) {
+	refused := &storetest.Fault{Kind: storetest.Refused, Status: 403, Code: "AccessDenied", Message: "Access Denied"}
+	fake, _, endpoint := served(t, at(afterReset), mustArchive(t, "post-reset"))
+	fake.Fault(func(r storetest.Request) *storetest.Fault {
+		if strings.HasSuffix(r.Key, etcdmanager.DataFile) {
+			return refused
+		}
+		return nil
+	})
+	r := command(t, at(afterReset), "plan", "s3://kops", "--endpoint-url", endpoint)
+	if says(t, r.stdout, []string{"restore 2026-11-30T18:06:47Z-000006", "NOT VERIFIED: could not be verified (not-read: ", "restore-backup 2026-11-30T18:06:47Z-000006"}, []string{"verified now", "damaged"}); r.code != exitCritical {
+		t.Errorf("exit %d", r.code)
+	}
+	fake.Fault(func(r storetest.Request) *storetest.Fault {
+		if r.Operation == "ListObjectsV2" {
+			return refused
+		}
+		return nil
+	})
+	r = command(t, at(afterReset), "plan", "--restore", "s3://kops/"+strings.TrimSuffix(mainStore, "/"), "--endpoint-url", endpoint)
+	if says(t, r.stdout, nil, []string{"there is no snapshot here", "restore-backup"}); r.code == exitOK || r.code == exitCritical {
+		t.Errorf("exit %d: %s", r.code, r.stdout)
+	}
+}

@@ -190,7 +190,13 @@ func TestExplain(t *testing.T) {
 		"another spec": {[]snap{{minutes: 15}}, func(s *Search) {
 			s.Observation.Spec = audit.Is(audit.Document{Body: []byte(`{"memberCount":1,"etcdVersion":"3.6.11"}`)})
 		}, []string{"CHECK: the store's spec asks for 1 member of etcd 3.6.11, and at the time of the snapshot it was 3 members of etcd 3.5.30"}},
-		"no spec":  {[]snap{{minutes: 15}}, func(s *Search) { s.Observation.Spec = audit.None[audit.Document]() }, []string{"no etcd-cluster-spec that could be used"}},
+		"no spec": {[]snap{{minutes: 15}}, func(s *Search) { s.Observation.Spec = audit.None[audit.Document]() }, []string{"no etcd-cluster-spec that could be used"}},
+		"not listed": {[]snap{{minutes: 15}}, func(s *Search) {
+			s.Observation.Listing = audit.Unknown[audit.Listing](audit.Why{Reason: "AccessDenied"})
+		},
+			[]string{"could not be listed, so that nobody knows what could be restored: AccessDenied"}},
+		"rules that were not seen": {[]snap{{minutes: 15}}, func(s *Search) { s.Observation.Bucket.Lifecycle = audit.Unknown[audit.Document](audit.Why{}) },
+			[]string{"nothing is foreseen that deletes it; but the bucket's lifecycle rules were not seen"}},
 		"it stays": {[]snap{{minutes: 15}}, nil, []string{"nothing is foreseen that deletes it"}},
 		"it is thinned": {[]snap{{minutes: 50, size: 600}, {minutes: 30}}, func(s *Search) {
 			s.Ends = []forecast.End{{Snapshot: audit.Snapshot{Name: snap{minutes: 30}.name()}, At: noon.Add(30 * time.Minute), Actor: forecast.ByRetention, Rule: "the earliest of each hour", Action: forecast.Deletes}}

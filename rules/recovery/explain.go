@@ -14,6 +14,9 @@ import (
 // Explain says what was chosen and why, what is known of it, what a restore of it
 // loses, and how long it is there: a sentence or two each.
 func (c Choice) Explain() []string {
+	if !c.Listed() {
+		return []string{"the snapshots could not be listed, so that nobody knows what could be restored: " + c.Observation.Listing.WhyUnseen().String()}
+	}
 	if c.Chosen == nil {
 		return append([]string{"there is no snapshot here that could be restored"}, c.passedOver()...)
 	}
@@ -24,6 +27,10 @@ func (c Choice) Explain() []string {
 	lines = append(lines, c.lost()...)
 	return append(lines, c.until())
 }
+
+// Listed reports whether the snapshots were seen, so that it means something that
+// there is none.
+func (c Choice) Listed() bool { return c.Observation.Listing.Seen() }
 
 func (c Choice) what() string {
 	taken := c.Chosen.Snapshot.Taken
@@ -143,15 +150,18 @@ func against(chosen *snapshot.Facts, newest *Candidate) string {
 
 // until says how long the snapshot is there.
 func (c Choice) until() string {
-	e := c.Chosen.End
+	e, sooner := c.Chosen.End, ""
+	if !c.Observation.Bucket.Lifecycle.Seen() {
+		sooner = "; but the bucket's lifecycle rules were not seen, and one of them may take it sooner"
+	}
 	if e.At.IsZero() {
-		return "nothing is foreseen that deletes it"
+		return "nothing is foreseen that deletes it" + sooner
 	}
 	when := "at any moment"
 	if e.At.After(c.Now) {
 		when = "on " + audit.Stamp(e.At) + ", in " + audit.Span(e.At.Sub(c.Now))
 	}
-	return fmt.Sprintf("it is there until then only: %s %s it %s%s", e.Who(), e.Action, when, c.rival())
+	return fmt.Sprintf("it is there until then only: %s %s it %s%s", e.Who(), e.Action, when, c.rival()+sooner)
 }
 
 // rival names the snapshot that the cleanup keeps in its place: the earliest of its

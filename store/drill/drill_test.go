@@ -70,7 +70,11 @@ func TestHealthyAreRestored(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
 				release := etcdtest.Find(t, minor)
-				r := drillOf(t, snapshottest.Gzipped(t, name), options(t, dirsOf(release)...))
+				b := snapshottest.Plain(t, name)
+				if name == "post-reset-v3.6" {
+					b = snapshottest.Gzipped(t, name) // a small one: compressing takes longer than all else
+				}
+				r := drillOf(t, b, options(t, dirsOf(release)...))
 				if isRestored(t, r); r.Minor != minor || !strings.HasPrefix(r.Tools.Version, minor+".") {
 					t.Errorf("minor %s, etcd %s", r.Minor, r.Tools.Version)
 				}
@@ -201,7 +205,7 @@ func TestInterrupted(t *testing.T) {
 					cancel()
 				}
 			}
-			b := snapshottest.Gzipped(t, "healthy-v3.6")
+			b := snapshottest.Gzipped(t, "post-reset-v3.6")
 			if _, err := Run(ctx, bytes.NewReader(b), o); !errors.Is(err, context.Canceled) || !met {
 				t.Errorf("%v, reached: %t", err, met)
 			}
