@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"store/drill":                 {"store/snapshot"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
-	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
+	"rules/recovery":              {"audit", "store/etcdmanager", "store/snapshot", "rules/lifecycle", "rules/forecast"},
 	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 	"rules/suggest":               {"audit", "store/etcdmanager", "rules/lifecycle", "rules/forecast", "rules"},
