@@ -27,6 +27,9 @@ var arrows = map[string][]string{
 	"store/snapshot":              {},
 	"store/snapshot/snapshottest": {},
 	"store/snapshot/etcdtest":     {},
+	"store/charm":                 {"store/snapshot"},
+	"store/charm/charmtest":       {},
+	"rules/preflight":             {"audit", "store/charm", "store/snapshot"},
 	"store":                       {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
@@ -42,12 +45,12 @@ var arrows = map[string][]string{
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
 	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
-		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
+		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "store/etcdmanager", "store/kops", "store/snapshot"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm", "store/etcdmanager", "store/kops", "store/snapshot"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.

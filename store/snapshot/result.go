@@ -177,6 +177,9 @@ type Facts struct {
 
 	// Keys is the number of keys that can be read at Revision.
 	Keys int64 `json:"keys"`
+	// KubernetesKeys is how many of Keys are below /registry/, where Kubernetes
+	// keeps its own.
+	KubernetesKeys int64 `json:"kubernetes_keys"`
 	// KeyBytes is what the newest record of each of Keys takes in the database.
 	KeyBytes int64 `json:"key_bytes"`
 	// Revisions is the number of records, old ones and tombstones included.
