@@ -11,10 +11,7 @@ import (
 
 // keepExisting is the repair that brought the data back in every trial (case A3).
 func keepExisting(u Unit, d charm.DataDir) []string {
-	where := d.Path
-	if u.Data != nil {
-		where = u.Data.place(d)
-	}
+	where := u.place(d)
 	return []string{
 		"Do NOT set initial-cluster-state to new, and do not delete any directory below " + charm.SnapDir + ": the bug deletes nothing, the data is still there.",
 		"Do NOT restart etcd, upgrade the charm or refresh the snap before data-dir is right.",
@@ -33,7 +30,7 @@ func dataElsewhere(in Input, u Unit) []Finding {
 		return nil
 	}
 	most := furthest(full)
-	message := fmt.Sprintf("etcd.conf.yml points to %s, where there is %s; the data (%s) is in %s. ", u.Config.DataDir, absence(d), contents(most), u.Data.place(most))
+	message := fmt.Sprintf("etcd.conf.yml points to %s, where there is %s; the data (%s) is in %s. ", u.Config.DataDir, absence(d), contents(most), u.place(most))
 	switch s := StartOf(u); s.Outcome {
 	case Empty:
 		message += "The next start gives an EMPTY cluster without a word of warning, and Kubernetes deletes every workload."
@@ -81,12 +78,12 @@ func twoDatabases(in Input, u Unit) []Finding {
 	older := furthest(others)
 	if d.Facts() != nil && older.Facts() != nil && d.Revision() < older.Revision() {
 		return []Finding{found(audit.Critical, "etcd runs on the younger database: %s holds %s, and the older data, %s, is in %s. The cluster was made anew",
-			u.Data.place(d), contents(d), contents(older), u.Data.place(older)).
+			u.place(d), contents(d), contents(older), u.place(older)).
 			todo("Decide which of the two to keep before anything else: what was written since is in the younger one alone.").
 			todo(keepExisting(u, older)...)}
 	}
 	f := found(audit.Warning, "two directories hold data: %s (%s), which is configured, and %s (%s). The charm's upgrade moves one onto the other and stops half-way, with etcd stopped, and the snapshot action archives %s.etcd wherever data-dir points",
-		u.Data.place(d), contents(d), u.Data.place(older), contents(older), u.Name).blocking().
+		u.place(d), contents(d), u.place(older), contents(older), u.Name).blocking().
 		todo("Make sure by the revisions above which one is live (etcdctl endpoint status), and snapshot that one: etcdctl snapshot save.",
 			"Move the other out of "+charm.CurrentDir+", and keep it until the upgrade is done.")
 	if d.Doubtful() || older.Doubtful() {

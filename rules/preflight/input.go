@@ -94,14 +94,15 @@ func (s Snapshot) Dated() bool {
 	return s.Zone != nil || s.Stored.Sub(s.Name.Clock).Abs() <= zoneDoubt
 }
 
-// place is where a data directory is on the unit, for sentences.
-func (d *Data) place(dir charm.DataDir) string {
-	if path.IsAbs(dir.Path) {
+// place is where a data directory is on the unit, for sentences: below the snap's
+// directory, unless the configuration speaks of the one that was looked at.
+func (u Unit) place(dir charm.DataDir) string {
+	if path.IsAbs(dir.Path) || u.Data == nil {
 		return dir.Path
 	}
 	root := charm.CurrentDir
-	if d.Real != "" {
-		root = d.Real
+	if _, ok := charm.Within(u.Config.DataDir, u.Data.Real, ""); ok && !strings.HasPrefix(u.Config.DataDir, charm.SnapDir) {
+		root = u.Data.Real
 	}
 	return path.Join(root, dir.Path)
 }

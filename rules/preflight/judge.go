@@ -107,11 +107,11 @@ func (r *Report) look(u Unit) {
 	case ur.Start.Outcome == NoIdea:
 		r.unseen("%s: what etcd would start with: %s", u.Name, ur.Start.Why)
 	case looked && d.Doubtful():
-		r.unseen("%s: the database in %s: %s", u.Name, u.Data.place(d), unread(d))
+		r.unseen("%s: the database in %s: %s", u.Name, u.place(d), unread(d))
 	}
 	for _, o := range u.others() {
 		if o.Doubtful() {
-			r.unseen("%s: the database in %s: %s", u.Name, u.Data.place(o), unread(o))
+			r.unseen("%s: the database in %s: %s", u.Name, u.place(o), unread(o))
 		}
 	}
 	if !u.Data.Whole {

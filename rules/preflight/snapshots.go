@@ -138,7 +138,7 @@ func (in Input) deadDir(s Snapshot) string {
 		}
 		for _, d := range u.others() {
 			if d.Facts() != nil && d.Revision() == s.Revision() {
-				return fmt.Sprintf("%s, which stands at revision %d; etcd runs on %s, at revision %d", u.Data.place(d), d.Revision(), u.Data.place(live), live.Revision())
+				return fmt.Sprintf("%s, which stands at revision %d; etcd runs on %s, at revision %d", u.place(d), d.Revision(), u.place(live), live.Revision())
 			}
 		}
 	}

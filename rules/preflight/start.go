@@ -52,13 +52,13 @@ func StartOf(u Unit) Start {
 func onward(u Unit, d charm.DataDir) Start {
 	switch {
 	case d.DBSize == 0 && d.Snaps == 0:
-		return Start{NoIdea, fmt.Sprintf("%s holds a log and no database: etcd replays what is in the log, or fails", u.Data.place(d))}
+		return Start{NoIdea, fmt.Sprintf("%s holds a log and no database: etcd replays what is in the log, or fails", u.place(d))}
 	case d.Doubtful():
-		return Start{NoIdea, fmt.Sprintf("%s holds a log, so etcd goes on with what is there; its database was not read: %s", u.Data.place(d), unread(d))}
+		return Start{NoIdea, fmt.Sprintf("%s holds a log, so etcd goes on with what is there; its database was not read: %s", u.place(d), unread(d))}
 	case !d.Full():
-		return Start{Empty, fmt.Sprintf("%s holds an etcd without a single key, and etcd goes on with that", u.Data.place(d))}
+		return Start{Empty, fmt.Sprintf("%s holds an etcd without a single key, and etcd goes on with that", u.place(d))}
 	}
-	return Start{WithData, fmt.Sprintf("%s holds a log and a database (%s), so etcd goes on with it; token, initial-cluster and its state are not looked at", u.Data.place(d), contents(d))}
+	return Start{WithData, fmt.Sprintf("%s holds a log and a database (%s), so etcd goes on with it; token, initial-cluster and its state are not looked at", u.place(d), contents(d))}
 }
 
 // afresh is a start on a directory without a log.

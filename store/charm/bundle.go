@@ -75,6 +75,9 @@ func ReadBundle(r io.Reader, maxMemory int64) (Bundle, error) {
 			return Bundle{}, fmt.Errorf("its tar data is damaged or cut short: %w", err)
 		}
 	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // for gzip's checksum
+		return Bundle{}, fmt.Errorf("its gzip data is damaged: %w", err)
+	}
 	return b.parse()
 }
 
