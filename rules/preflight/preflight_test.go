@@ -54,7 +54,9 @@ func ids(r preflight.Report) string {
 func TestConfigurations(t *testing.T) {
 	main := holds(".", 5000, 900)
 	old := holds("etcd0.etcd", 5000, 900)
-	set := func(dir string) func(*charm.Config) { return func(c *charm.Config) { c.DataDir = charm.CurrentDir + dir } }
+	set := func(dir string) func(*charm.Config) {
+		return func(c *charm.Config) { c.DataDir = charm.CurrentDir + dir }
+	}
 	with := func(u preflight.Unit, change func(u *preflight.Unit)) preflight.Unit { change(&u); return u }
 	for name, c := range map[string]struct {
 		units   []preflight.Unit
@@ -63,35 +65,37 @@ func TestConfigurations(t *testing.T) {
 		verdict preflight.Verdict
 		outcome preflight.Outcome
 	}{
-		"healthy":                          {[]preflight.Unit{unit(nil, main)}, nil, "", preflight.Safe, preflight.WithData},
-		"data elsewhere, existing":         {[]preflight.Unit{unit(nil, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Refuses},
-		"data elsewhere, new":              {[]preflight.Unit{unit(func(c *charm.Config) { c.State = "new" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
-		"data elsewhere, no state at all":  {[]preflight.Unit{unit(func(c *charm.Config) { c.State = "" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
-		"data elsewhere, two members":      {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster += ",etcd1=https://10.0.0.2:2380" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Joins},
-		"what a failed start leaves":       {[]preflight.Unit{unit(nil, old, leftOver("."))}, nil, "CH1! critical", preflight.NotSafe, preflight.Refuses},
-		"an empty etcd that was started":   {[]preflight.Unit{unit(nil, old, holds(".", 0, 0))}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
-		"runs on the younger database":     {[]preflight.Unit{unit(nil, old, holds(".", 40, 12))}, nil, "CH2! critical", preflight.NotSafe, preflight.WithData},
-		"a stale second database":          {[]preflight.Unit{unit(nil, main, holds("etcd0.etcd", 100, 20))}, nil, "CH2! warning", preflight.NotSafe, preflight.WithData},
-		"a copy that a person made":        {[]preflight.Unit{unit(nil, main, holds("backup/2019", 100, 20))}, nil, "", preflight.Safe, preflight.WithData},
-		"once 2.3, by the directory":       {[]preflight.Unit{unit(set("/etcd0.etcd"), old)}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
-		"once 2.3, by the header":          {[]preflight.Unit{unit(func(c *charm.Config) { c.Writer = charm.WroteMigration }, main)}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
-		"once 2.3, by the file":            {[]preflight.Unit{with(unit(nil, main), func(u *preflight.Unit) { u.Beside.Migrated = true })}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
-		"no initial-cluster":               {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster = "" }, main)}, nil, "CH4! warning", preflight.NotSafe, preflight.WithData},
-		"no initial-cluster and no data":   {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster = "" }, old)}, nil, "CH1! critical, CH4! critical", preflight.NotSafe, preflight.Refuses},
-		"the token changed":                {[]preflight.Unit{unit(nil, main)}, &charm.Config{Token: "XYZ789"}, "CH5 warning", preflight.Safe, preflight.WithData},
-		"the token did not change":         {[]preflight.Unit{unit(nil, main)}, &charm.Config{Token: "ABC123"}, "", preflight.Safe, preflight.WithData},
-		"the token changed, no data":       {[]preflight.Unit{unit(nil, old)}, &charm.Config{Token: "XYZ789"}, "CH1! critical, CH5 critical", preflight.NotSafe, preflight.Refuses},
-		"another token on another unit":    {[]preflight.Unit{unit(nil, main), with(unit(func(c *charm.Config) { c.Token = "OTHER1" }), func(u *preflight.Unit) { u.Name, u.Data = "etcd1", nil })}, nil, "CH5 warning", preflight.Safe, preflight.WithData},
-		"a token that is a number":         {[]preflight.Unit{unit(func(c *charm.Config) { c.Token, c.TokenNumber = "012345", true }, main)}, nil, "CH6 warning", preflight.Safe, preflight.WithData},
-		"a token of another make":          {[]preflight.Unit{unit(func(c *charm.Config) { c.Token = "my-etcd" }, main)}, nil, "CH6 warning", preflight.Safe, preflight.WithData},
-		"a token of a restore":             {[]preflight.Unit{unit(func(c *charm.Config) { c.Token = "10.0.0.1" }, main)}, nil, "", preflight.Safe, preflight.WithData},
-		"no data-dir":                      {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = "" }, main)}, nil, "CH7 warning", preflight.CannotTell, preflight.NoIdea},
-		"data-dir in another revision":     {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = charm.SnapDir + "/123" }, main)}, nil, "CH7 warning", preflight.CannotTell, preflight.NoIdea},
-		"data-dir in this revision":        {[]preflight.Unit{with(unit(func(c *charm.Config) { c.DataDir = charm.SnapDir + "/123" }, main), func(u *preflight.Unit) { u.Data.Revision = "123" })}, nil, "CH7 warning", preflight.Safe, preflight.WithData},
-		"force-new-cluster":                {[]preflight.Unit{unit(func(c *charm.Config) { c.ForceNewCluster = true }, main)}, nil, "CH8! critical", preflight.NotSafe, preflight.WithData},
-		"etcd.conf beside it":              {[]preflight.Unit{with(unit(nil, main), func(u *preflight.Unit) { u.Beside.OldConfig = true })}, nil, "CH9! critical", preflight.NotSafe, preflight.WithData},
-		"data on storage, not looked at":   {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = charm.StorageDir }, main)}, nil, "SN5 warning", preflight.CannotTell, preflight.NoIdea},
-		"data on storage, looked at":       {[]preflight.Unit{with(unit(func(c *charm.Config) { c.DataDir = charm.StorageDir }), func(u *preflight.Unit) { u.Data.Elsewhere, u.Data.Whole = []charm.DataDir{holds(charm.StorageDir, 9, 4)}, true })}, nil, "SN5 warning", preflight.Safe, preflight.WithData},
+		"healthy":                         {[]preflight.Unit{unit(nil, main)}, nil, "", preflight.Safe, preflight.WithData},
+		"data elsewhere, existing":        {[]preflight.Unit{unit(nil, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Refuses},
+		"data elsewhere, new":             {[]preflight.Unit{unit(func(c *charm.Config) { c.State = "new" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
+		"data elsewhere, no state at all": {[]preflight.Unit{unit(func(c *charm.Config) { c.State = "" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
+		"data elsewhere, two members":     {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster += ",etcd1=https://10.0.0.2:2380" }, old)}, nil, "CH1! critical", preflight.NotSafe, preflight.Joins},
+		"what a failed start leaves":      {[]preflight.Unit{unit(nil, old, leftOver("."))}, nil, "CH1! critical", preflight.NotSafe, preflight.Refuses},
+		"an empty etcd that was started":  {[]preflight.Unit{unit(nil, old, holds(".", 0, 0))}, nil, "CH1! critical", preflight.NotSafe, preflight.Empty},
+		"runs on the younger database":    {[]preflight.Unit{unit(nil, old, holds(".", 40, 12))}, nil, "CH2! critical", preflight.NotSafe, preflight.WithData},
+		"a stale second database":         {[]preflight.Unit{unit(nil, main, holds("etcd0.etcd", 100, 20))}, nil, "CH2! warning", preflight.NotSafe, preflight.WithData},
+		"a copy that a person made":       {[]preflight.Unit{unit(nil, main, holds("backup/2019", 100, 20))}, nil, "", preflight.Safe, preflight.WithData},
+		"once 2.3, by the directory":      {[]preflight.Unit{unit(set("/etcd0.etcd"), old)}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
+		"once 2.3, by the header":         {[]preflight.Unit{unit(func(c *charm.Config) { c.Writer = charm.WroteMigration }, main)}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
+		"once 2.3, by the file":           {[]preflight.Unit{with(unit(nil, main), func(u *preflight.Unit) { u.Beside.Migrated = true })}, nil, "CH3! warning", preflight.NotSafe, preflight.WithData},
+		"no initial-cluster":              {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster = "" }, main)}, nil, "CH4! warning", preflight.NotSafe, preflight.WithData},
+		"no initial-cluster and no data":  {[]preflight.Unit{unit(func(c *charm.Config) { c.InitialCluster = "" }, old)}, nil, "CH1! critical, CH4! critical", preflight.NotSafe, preflight.Refuses},
+		"the token changed":               {[]preflight.Unit{unit(nil, main)}, &charm.Config{Token: "XYZ789"}, "CH5 warning", preflight.Safe, preflight.WithData},
+		"the token did not change":        {[]preflight.Unit{unit(nil, main)}, &charm.Config{Token: "ABC123"}, "", preflight.Safe, preflight.WithData},
+		"the token changed, no data":      {[]preflight.Unit{unit(nil, old)}, &charm.Config{Token: "XYZ789"}, "CH1! critical, CH5 critical", preflight.NotSafe, preflight.Refuses},
+		"another token on another unit":   {[]preflight.Unit{unit(nil, main), with(unit(func(c *charm.Config) { c.Token = "OTHER1" }), func(u *preflight.Unit) { u.Name, u.Data = "etcd1", nil })}, nil, "CH5 warning", preflight.Safe, preflight.WithData},
+		"a token that is a number":        {[]preflight.Unit{unit(func(c *charm.Config) { c.Token, c.TokenNumber = "012345", true }, main)}, nil, "CH6 warning", preflight.Safe, preflight.WithData},
+		"a token of another make":         {[]preflight.Unit{unit(func(c *charm.Config) { c.Token = "my-etcd" }, main)}, nil, "CH6 warning", preflight.Safe, preflight.WithData},
+		"a token of a restore":            {[]preflight.Unit{unit(func(c *charm.Config) { c.Token = "10.0.0.1" }, main)}, nil, "", preflight.Safe, preflight.WithData},
+		"no data-dir":                     {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = "" }, main)}, nil, "CH7 warning", preflight.CannotTell, preflight.NoIdea},
+		"data-dir in another revision":    {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = charm.SnapDir + "/123" }, main)}, nil, "CH7 warning", preflight.CannotTell, preflight.NoIdea},
+		"data-dir in this revision":       {[]preflight.Unit{with(unit(func(c *charm.Config) { c.DataDir = charm.SnapDir + "/123" }, main), func(u *preflight.Unit) { u.Data.Revision = "123" })}, nil, "CH7 warning", preflight.Safe, preflight.WithData},
+		"force-new-cluster":               {[]preflight.Unit{unit(func(c *charm.Config) { c.ForceNewCluster = true }, main)}, nil, "CH8! critical", preflight.NotSafe, preflight.WithData},
+		"etcd.conf beside it":             {[]preflight.Unit{with(unit(nil, main), func(u *preflight.Unit) { u.Beside.OldConfig = true })}, nil, "CH9! critical", preflight.NotSafe, preflight.WithData},
+		"data on storage, not looked at":  {[]preflight.Unit{unit(func(c *charm.Config) { c.DataDir = charm.StorageDir }, main)}, nil, "SN5 warning", preflight.CannotTell, preflight.NoIdea},
+		"data on storage, looked at": {[]preflight.Unit{with(unit(func(c *charm.Config) { c.DataDir = charm.StorageDir }), func(u *preflight.Unit) {
+			u.Data.Elsewhere, u.Data.Whole = []charm.DataDir{holds(charm.StorageDir, 9, 4)}, true
+		})}, nil, "SN5 warning", preflight.Safe, preflight.WithData},
 		"no data anywhere":                 {[]preflight.Unit{unit(nil)}, nil, "", preflight.CannotTell, preflight.Refuses},
 		"the database was not read":        {[]preflight.Unit{unit(nil, charm.DataDir{Path: ".", WALs: 1, DBSize: 1 << 20, Unread: "permission denied"})}, nil, "", preflight.CannotTell, preflight.NoIdea},
 		"the other database was not read":  {[]preflight.Unit{unit(nil, main, charm.DataDir{Path: "etcd0.etcd", WALs: 1, DBSize: 1 << 20, Unread: "permission denied"})}, nil, "CH2! warning", preflight.NotSafe, preflight.WithData},
