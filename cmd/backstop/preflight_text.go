@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"backstop/audit"
@@ -28,22 +29,39 @@ func (p *program) tellPreflight(r preflight.Report, o *options) error {
 	}
 	w.snapshots(r.Snapshots)
 	w.list("Not seen:", r.Unseen)
-	var not []string
-	for _, n := range r.NotChecked {
-		not = append(not, fmt.Sprintf("%s, %s: %s", n.ID, n.Title, n.Needs))
-	}
-	w.list("Not checked, and so without a part in the verdict:", not)
-	w.list("Not looked at, and so without a part in the verdict:", r.NotLookedAt)
 	w.steps(r.Do)
+	w.list("Not checked, and so without a part in the verdict:", notChecked(r.NotChecked))
+	w.list("Not looked at, and so without a part in the verdict:", r.NotLookedAt)
 	_, err := p.stdout.Write(w.Bytes())
 	return err
+}
+
+// notChecked says in a line what the predicates lack that lack the same.
+func notChecked(all []preflight.NotChecked) []string {
+	var lines, needs []string
+	for _, n := range all {
+		if slices.Contains(needs, n.Needs) {
+			continue
+		}
+		needs = append(needs, n.Needs)
+		var titles []string
+		for _, m := range all {
+			if m.Needs == n.Needs {
+				titles = append(titles, m.ID+" ("+m.Title+")")
+			}
+		}
+		lines = append(lines, n.Needs+": "+strings.Join(titles, ", "))
+	}
+	return lines
 }
 
 // headline is the verdict in one line.
 func headline(r preflight.Report, color bool) string {
 	var names []string
 	for _, u := range r.Units {
-		names = append(names, u.Unit)
+		if r.Verdict != preflight.Safe || u.Start.Outcome != preflight.NoIdea {
+			names = append(names, u.Unit)
+		}
 	}
 	of := ""
 	if len(names) > 0 {

@@ -15,10 +15,10 @@ func keepExisting(u Unit, d charm.DataDir) []string {
 	return []string{
 		"Do NOT set initial-cluster-state to new, and do not delete any directory below " + charm.SnapDir + ": the bug deletes nothing, the data is still there.",
 		"Do NOT restart etcd, upgrade the charm or refresh the snap before data-dir is right.",
-		"Stop etcd on the unit: sudo snap stop etcd.",
+		"Stop etcd on the unit: sudo systemctl stop snap.etcd.etcd.",
 		"Copy " + where + " to another disk.",
 		fmt.Sprintf("Set data-dir in %s/%s back to %s, and keep initial-cluster-state: existing.", charm.CommonDir, charm.ConfigFile, where),
-		"Start etcd (sudo snap start etcd), and compare the revision (etcdctl endpoint status): member and cluster ids prove nothing, they can be the same in an empty cluster.",
+		"Start etcd (sudo systemctl start snap.etcd.etcd), and compare the revision (etcdctl endpoint status): member and cluster ids prove nothing, they can be the same in an empty cluster.",
 	}
 }
 
@@ -124,7 +124,7 @@ func noInitialCluster(in Input, u Unit) []Finding {
 		return nil
 	}
 	f := found(audit.Warning, "initial-cluster is missing or empty: it does no harm while data-dir holds the data, and a start without it makes a cluster of this member alone").blocking().
-		todo("Upgrade to a charm that renders it (its fix is of 2020-07-24), and do not run the action restore before: it needs a charm of 2019-10-22 or later.")
+		todo("Upgrade to a charm that always writes initial-cluster (its fix is of 2020-07-24), and do not run the action restore before: without the key it needs a charm of 2019-10-22 or later.")
 	if d, looked := u.configured(); looked && !d.Full() {
 		f.Severity = audit.Critical
 	}
@@ -140,7 +140,7 @@ func tokenDiffers(in Input) []Finding {
 	first := in.Units[0]
 	say := func(unit, how string) {
 		f := found(audit.Warning, "initial-cluster-token %s. That is harmless while data-dir holds the data: etcd does not look at it then", how).
-			todo("Leave it as it is while etcd runs. It matters when a member is made anew: set it to one value on every unit before a restore or a rejoin.")
+			todo("Leave initial-cluster-token as it is while etcd runs. It matters when a member is made anew: set it to one value on every unit before a restore or a rejoin.")
 		f.Unit, f.Blocks = unit, false
 		if d, looked := first.configured(); looked && !d.Full() && len(first.others()) > 0 {
 			f.Severity = audit.Critical
@@ -167,7 +167,7 @@ func oddToken(in Input, u Unit) []Finding {
 		return nil
 	case c.TokenNumber:
 		return []Finding{found(audit.Warning, "initial-cluster-token %s stands without quotes and is read as a number, so that units may hold different tokens", c.Token).
-			todo("Put it in quotes on every unit; charms since 2018-07-30 do.")}
+			todo("Put initial-cluster-token in quotes on every unit; charms since 2018-07-30 do.")}
 	case !c.CharmToken():
 		return []Finding{found(audit.Warning, "initial-cluster-token %q is none that the charm makes (six of A-Z and 0-9, or an address after a restore)", c.Token).
 			todo("Find out who wrote the file: the charm will write its own token when it next renders it.")}
@@ -179,7 +179,7 @@ func oddToken(in Input, u Unit) []Finding {
 func pinned(in Input, u Unit) []Finding {
 	if u.Config.DataDir == "" {
 		return []Finding{found(audit.Warning, "data-dir is missing from the configuration; the charm's upgrade fails on that, with etcd stopped").
-			todo("Set it to the directory that etcd uses now (ls -l /proc/$(pidof etcd)/fd shows it).")}
+			todo("Set data-dir to the directory that etcd uses now (ls -l /proc/$(pidof etcd)/fd shows it).")}
 	}
 	if rev := charm.PinnedRevision(u.Config.DataDir); rev != "" {
 		return []Finding{found(audit.Warning, "data-dir is %s, in snap revision %s, and does not follow when the snap is refreshed: snapd copies the data, and etcd goes on with the old place", u.Config.DataDir, rev).
@@ -203,7 +203,7 @@ func oldConfig(in Input, u Unit) []Finding {
 		return nil
 	}
 	return []Finding{found(audit.Critical, "%s of etcd 2.x lies beside %s: the snaps of etcd 3.1 and later do not start then", charm.OldConfigFile, charm.ConfigFile).
-		todo("Rename it to " + charm.MigratedFile + " before the snap is refreshed, if etcd 3 runs on " + charm.ConfigFile + " now.")}
+		todo("Rename " + charm.OldConfigFile + " to " + charm.MigratedFile + " before the snap is refreshed, if etcd 3 runs on " + charm.ConfigFile + " now.")}
 }
 
 // storageUnseen is SN5.

@@ -80,7 +80,7 @@ func (in Input) each(say func(s Snapshot) (Finding, bool)) []Finding {
 	return all
 }
 
-const saveOne = "Save one now on a unit, and copy it off: sudo etcdctl snapshot save FILE (ETCDCTL_API=3), then verify it: backstop verify FILE."
+const saveOne = "Save a snapshot now on a unit, and copy it off: etcdctl snapshot save FILE (with ETCDCTL_API=3 and the certificates in " + charm.CommonDir + "), then verify it: backstop verify FILE."
 
 // formats is SN1.
 func formats(in Input) []Finding {

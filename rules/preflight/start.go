@@ -39,7 +39,7 @@ func StartOf(u Unit) Start {
 	case u.Config.DataDir == "":
 		return Start{NoIdea, "data-dir is missing: etcd makes one by its member's name in whatever directory it is started from"}
 	case !looked:
-		return Start{NoIdea, fmt.Sprintf("data-dir is %s, which was not looked at", u.Config.DataDir)}
+		return Start{NoIdea, fmt.Sprintf("data-dir is %s, which was not looked at; deploy/charm/collect.sh, run on the unit, looks there too", u.Config.DataDir)}
 	case u.Config.WALDir != "" && u.Config.WALDir != u.Config.DataDir:
 		return Start{NoIdea, fmt.Sprintf("wal-dir is %s, which was not looked at", u.Config.WALDir)}
 	case d.WALs > 0:
