@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm", "store/etcdmanager", "store/kops", "store/snapshot"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm", "store/etcdmanager", "store/kops", "store/snapshot", "store/charm", "rules/preflight"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.
