@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"store/charm":                 {"store/snapshot"},
 	"store/charm/charmtest":       {},
 	"rules/preflight":             {"audit", "store/charm", "store/snapshot"},
-	"store":                       {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
+	"store":                       {"audit", "store/charm", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
 	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},

@@ -69,7 +69,7 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Charm: o.charm}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {
