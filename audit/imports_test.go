@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"store/charm/charmtest":       {},
 	"rules/preflight":             {"audit", "store/charm", "store/snapshot"},
 	"store":                       {"audit", "store/charm", "store/etcdmanager", "store/kops", "rules/lifecycle"},
+	"store/drill":                 {"store/snapshot"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
 	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
@@ -44,7 +45,7 @@ var arrows = map[string][]string{
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/drill", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm"},
 }
 
