@@ -80,7 +80,7 @@ func TestReadArchives(t *testing.T) {
 
 // What could not be read is no damage, wherever the reading ended.
 func TestAnErrorOfTheReaderIsNoDamage(t *testing.T) {
-	body := charmtest.V3(t, database(t, "healthy-v3.6"))
+	body := charmtest.V3(t, database(t, "post-reset-v3.6"))
 	for _, n := range []int{0, 1, 20, 1000, len(body) / 2, len(body) - 1} {
 		r := io.MultiReader(bytes.NewReader(body[:n]), iotest.ErrReader(errors.New("the disk failed")))
 		if got := charm.Read(r, charm.ReadOptions{}); !strings.Contains(got.Unread, "the disk failed") || got.Problem != "" || got.DB != nil {

@@ -127,7 +127,7 @@ func (v *verification) describe(head []byte) string {
 	case v.out.Gzip && len(head) == 0:
 		return "it is gzip, and holds nothing"
 	case len(head) > 262 && string(head[257:262]) == "ustar":
-		return what + ", but a tar archive, as backups of etcd v2 were: no etcd-manager of today restores it"
+		return what + ", but a tar archive, as backups of etcd v2 and those of Juju's etcd charm are: no etcd-manager of today restores it, and backstop preflight --snapshots reads the charm's"
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return what + ": it begins with zeros"
 	}
