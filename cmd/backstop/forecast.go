@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"backstop/audit/report"
 	"backstop/rules"
 	"backstop/rules/forecast"
-	"backstop/rules/lifecycle"
 )
 
 type forecastOptions struct {
@@ -40,8 +37,10 @@ cleanup thins the snapshots, and what can be restored at each date.
 Dates are the first instants at which something can happen; S3 acts hours or days
 later. What was not seen is named, with what therefore is not told.
 
-With --policy the lifecycle rules of a file (AWS's JSON or XML) are followed in the
-place of the buckets' own: what the bucket would do with them. With --at the state
+With --policy the lifecycle rules of a file are followed in the place of the buckets'
+own: what the bucket would do with them. A file is AWS's JSON or XML, which is followed
+for any bucket, or one of the other formats of lint (a Terraform plan as JSON,
+CloudFormation, Pulumi), whose buckets are told apart by name; - is stdin. With --at the state
 and what can be restored at that time are told as well; a time before the look
 makes it the time that the timeline begins at.
 
@@ -63,7 +62,7 @@ something needed was not seen and nothing worse is known, else 0.
 	o.addLooking(f)
 	f.Lookup("at").Usage = "tell the state at this `time` too (RFC 3339, or a date)"
 	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(report.ForecastNames(), ", "))
-	f.StringVar(&o.policy, "policy", "", "follow the lifecycle rules of `file` (AWS JSON or XML) and not the bucket's")
+	f.StringVar(&o.policy, "policy", "", "follow the lifecycle rules of `file` (AWS JSON or XML, Terraform plan JSON, CloudFormation, Pulumi) and not the bucket's")
 	f.StringVar(&o.within, "within", "2y", "how far to look, as in 90d or 2y")
 	f.StringVar(&o.failOn, "fail-on", "warning", "least verdict with an exit status of its own: warning or critical (UNKNOWN always has)")
 	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 for any verdict that was delivered")
@@ -92,7 +91,7 @@ func (p *program) forecast(ctx context.Context, args []string, o *forecastOption
 	if err != nil {
 		return err
 	}
-	policy, err := readPolicy(o.policy)
+	policy, err := p.readPolicy(o.policy)
 	if err != nil {
 		return err
 	}
@@ -101,11 +100,10 @@ func (p *program) forecast(ctx context.Context, args []string, o *forecastOption
 	if err != nil {
 		return err
 	}
-	name := ""
-	if o.policy != "" {
-		name = filepath.Base(o.policy)
+	if err := policy.missed(); err != nil {
+		return err
 	}
-	f := report.NewForecast(v.timelines, problems, name)
+	f := report.NewForecast(v.timelines, problems, policy.name())
 	for _, out := range outs {
 		if err := out.write(func(w io.Writer) error { return out.format(w, f, out.Options) }); err != nil {
 			return &failure{status: exitInternal, err: fmt.Errorf("write forecast: %w", err)}
@@ -140,7 +138,7 @@ type foreseer struct {
 	// from; zero for neither.
 	at        time.Time
 	within    time.Duration
-	policy    *lifecycle.Configuration // a proposal; nil for the bucket's own
+	policy    *proposal // nil for the buckets' own rules
 	timelines []forecast.Timeline
 }
 
@@ -157,37 +155,10 @@ func (f *foreseer) show(i int, s sight) {
 		now = f.at
 	}
 	s.Policy.Windows = begun(s.Policy.Windows, now)
-	in := rules.Foresee(s.Observation, s.Policy, now, f.within, f.policy)
+	in := rules.Foresee(s.Observation, s.Policy, now, f.within, f.policy.rules(s.Observation.Store.Bucket))
 	if f.at.After(now) {
 		in.At = f.at
 	}
 	f.timelines[i] = forecast.Of(in)
 	f.judge.judge(i, s, now)
-}
-
-// readPolicy reads a proposed lifecycle configuration; nil for no file. One that
-// S3 would refuse never takes effect, so nothing is foretold of it.
-func readPolicy(file string) (*lifecycle.Configuration, error) {
-	if file == "" {
-		return nil, nil
-	}
-	refuse := func(err error) (*lifecycle.Configuration, error) {
-		return nil, &failure{status: exitUsage, err: fmt.Errorf("--policy %s: %w", file, err), hint: "--policy reads a lifecycle configuration as JSON or XML, as `aws s3api get-bucket-lifecycle-configuration` prints it"}
-	}
-	body, err := os.ReadFile(file)
-	if err != nil {
-		return refuse(err)
-	}
-	c, err := lifecycle.Parse(body)
-	if err != nil {
-		return refuse(err)
-	}
-	if problems := c.Validate(); len(problems) > 0 {
-		var all []string
-		for _, pr := range problems {
-			all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s: %s", pr.Rule, pr.Field, pr.Message)))
-		}
-		return refuse(fmt.Errorf("S3 would refuse it, and keep the rules that it has: %s", strings.Join(all, " ")))
-	}
-	return &c, nil
 }

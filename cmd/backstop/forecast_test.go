@@ -242,6 +242,25 @@ func TestForecastOfRealStores(t *testing.T) {
 	}
 }
 
+// ninetyDaysPlan is ninetyDays as a Terraform plan has it.
+func ninetyDaysPlan(bucket string) string {
+	return `{"format_version":"1.2","resource_changes":[{"address":"aws_s3_bucket_lifecycle_configuration.x","type":"aws_s3_bucket_lifecycle_configuration","name":"x",
+		"provider_name":"registry.terraform.io/hashicorp/aws","change":{"actions":["create"],"before":null,"after_unknown":{},
+		"after":{"bucket":"` + bucket + `","rule":[{"id":"prune","status":"Enabled","filter":[{"prefix":""}],"expiration":[{"days":90}]}]}}}]}`
+}
+
+// ninetyDaysTemplate is ninetyDays in CloudFormation.
+const ninetyDaysTemplate = `
+Resources:
+  State:
+    Type: AWS::S3::Bucket
+    Properties:
+      BucketName: kops
+      LifecycleConfiguration:
+        Rules:
+          - {Id: prune, Status: Enabled, ExpirationInDays: 90}
+`
+
 // A proposed policy stands in the place of the bucket's own.
 func TestForecastPolicy(t *testing.T) {
 	dir := t.TempDir()
@@ -257,6 +276,8 @@ func TestForecastPolicy(t *testing.T) {
 	for name, body := range map[string]string{
 		"policy.xml":  ninetyDays,
 		"policy.json": `{"Rules":[{"ID":"prune","Status":"Enabled","Filter":{},"Expiration":{"Days":90}}]}`,
+		"plan.json":   ninetyDaysPlan("kops"),
+		"stack.yaml":  ninetyDaysTemplate,
 	} {
 		f, r := forecastOf(t, now, append(look, "--policy", file(name, body))...)
 		if tl := f.Stores[0]; r.code != 1 || !tl.Proposed || f.Policy != name || !tl.Reset.Equal(at("2026-12-31T00:00:00Z")) {
@@ -276,6 +297,9 @@ func TestForecastPolicy(t *testing.T) {
 	for what, c := range map[string]struct{ file, say string }{
 		"no file":            {filepath.Join(dir, "none"), "no such file"},
 		"not a policy":       {file("x", "hello"), "--policy reads a lifecycle configuration"},
+		"another bucket":     {file("o", ninetyDaysPlan("other")), "it says nothing of bucket kops; it has the lifecycle rules of other"},
+		"not known yet":      {file("u", strings.Replace(ninetyDaysTemplate, "90", "!GetAtt Age.Days", 1)), "not known before it is applied"},
+		"no rules in it":     {file("n", `{"AWSTemplateFormatVersion":"2010-09-09","Resources":{"Q":{"Type":"AWS::SQS::Queue"}}}`), "it holds no lifecycle configuration"},
 		"S3 would refuse it": {file("y", `{"Rules":[{"ID":"a","Status":"Enabled","Filter":{},"Expiration":{"Days":0}}]}`), "S3 would refuse it"},
 	} {
 		r := command(t, now, append([]string{"forecast", "--policy", c.file}, look...)...)
