@@ -144,7 +144,7 @@ func audits(t *testing.T, img v1.Image) {
 	before := client.Digest(t, bucket)
 	c := exec.Command("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "sh", "-euc",
 		`mount --make-rprivate /; mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"; root=$1; shift
-		exec setpriv --no-new-privs --bounding-set=-all chroot --userspec=65532:65532 "$root" "$@"`,
+		exec setpriv --no-new-privs chroot --userspec=65532:65532 "$root" "$@"`,
 		"-", root, "/backstop", "audit", "s3://"+bucket, "--endpoint-url", gateway.Endpoint, "--force-path-style")
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "AWS_ACCESS_KEY_ID=" + gateway.AccessKey, "AWS_SECRET_ACCESS_KEY=" + gateway.SecretKey, "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true"}
 	said, err := c.CombinedOutput()
