@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 	"rules/suggest":               {"audit", "store/etcdmanager", "rules/lifecycle", "rules/forecast", "rules"},
+	"deploy":                      {},
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"store/storetest/child":       {},

@@ -184,6 +184,7 @@ them and when, and what to do. It only reads.
 		p.serveCommand(),
 		p.notifyCommand(),
 		p.demoCommand(),
+		p.manCommand(),
 		p.versionCommand(),
 	)
 	return root
