@@ -159,6 +159,7 @@ func (r *survey) add(j job) (added bool) {
 // plan makes the list of stores to look at: those that were found, those that
 // the configuration names, and those that kops says exist.
 func (r *survey) plan(ctx context.Context, finds []find) {
+	r.settle(finds)
 	expected := r.expectations(finds)
 	r.finds = finds
 	for _, f := range finds {
