@@ -40,6 +40,7 @@ func allGroups() ruleFile { return ruleFile{Groups(rules.All, Runbooks)} }
 // The files that users load are made of the rules, and promtool accepts them.
 func TestRuleFiles(t *testing.T) {
 	golden(t, "../deploy/alerting-rules.yaml", madeBy+toYAML(t, allGroups()))
+	golden(t, "../deploy/chart/files/alerting-rules.yaml", madeBy+toYAML(t, allGroups())) // Helm reads no file outside
 	golden(t, "../deploy/prometheusrule.yaml", madeBy+toYAML(t, map[string]any{
 		"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule",
 		"metadata": map[string]any{"name": "backstop", "labels": map[string]string{"app.kubernetes.io/name": "backstop"}},

@@ -74,7 +74,7 @@ func notRead(named, left int) string {
 // verifies reports whether snapshots of this store are read to their end: by this
 // run, or by those that write its ledger.
 func verifies(o *audit.Observation) bool {
-	return o.Listing.IsSet() && (o.Verification.Asked != "" || len(o.Verification.Snapshots) > 0)
+	return o.Listing.IsSet() && o.Store.Layout != audit.LayoutCharm && (o.Verification.Asked != "" || len(o.Verification.Snapshots) > 0)
 }
 
 // provenWithin reports whether a snapshot is known to restore that is not older than

@@ -9,6 +9,9 @@ import (
 
 // StateOf gives the state of a store, and the flag that a restore is queued.
 func StateOf(o *audit.Observation, p audit.Policy, now time.Time) audit.StoreState {
+	if o.Store.Layout != "" {
+		return audit.StoreState{Name: string(o.Store.Layout)} // no model knows its writer
+	}
 	return audit.StoreState{Name: string(stateOf(o, p, now)), RestorePending: restoreQueued(o)}
 }
 

@@ -56,8 +56,12 @@ func (c Choice) NeedsMemory() bool { return c.What == ChooseNew || c.What == Cho
 
 // Of gives the snapshots to read, in the order in which to read them: what a queued
 // restore names first, then the newest. Of those that cannot be read as they are, in
-// an archive class or empty, there is none.
+// an archive class or empty, there is none, nor of the etcd charm's, which are files
+// of other kinds.
 func (c Choice) Of(o *audit.Observation, now time.Time) []audit.Snapshot {
+	if o.Store.Layout == audit.LayoutCharm {
+		return nil
+	}
 	queued := restoreTarget(o.Queue.Value)
 	newest, _, _ := o.Listing.Value.Newest(now)
 	var chosen []audit.Snapshot

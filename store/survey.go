@@ -36,6 +36,8 @@ type Survey struct {
 	// Progress is told how many stores of how many have been looked at; it may
 	// be nil, and is called by one goroutine at a time.
 	Progress func(done, of int)
+	// Charm says to look at folders of the etcd charm's snapshots too.
+	Charm bool
 	// Proposed are lifecycle configurations that may come to the buckets. Tags that
 	// they ask for are read, as for the rules that are in force.
 	Proposed []lifecycle.Configuration
@@ -94,7 +96,8 @@ func placesOf(jobs []job) []int {
 type find struct {
 	place    int
 	roots    []string
-	err      error // why the place could not be listed
+	charm    []string // folders of the etcd charm's snapshots
+	err      error    // why the place could not be listed
 	clusters []cluster
 	deleted  []deletion
 	usage    audit.Usage
@@ -105,6 +108,9 @@ func (r *survey) lookFor(ctx context.Context, i int, p Place) find {
 	b := p.Bucket.Fork()
 	found, err := discover(ctx, b, p.Prefix, r.pool)
 	f.roots, f.err, f.deleted = found.roots, err, found.deleted
+	if r.Charm {
+		f.charm = found.charm
+	}
 	if err == nil {
 		f.clusters = append(r.readClusters(ctx, b, found.specs), r.clusterAbove(ctx, b, p, found.roots)...)
 		r.pool.do(func() { f.deleted = append(f.deleted, deletedAbove(ctx, b, p, f)...) })
@@ -147,7 +153,7 @@ func id(b Bucket, root string) string {
 
 // add adds a job, if there is none for the store already.
 func (r *survey) add(j job) (added bool) {
-	key := id(j.bucket, j.store.Prefix)
+	key := id(j.bucket, j.store.Prefix) + "\x00" + string(j.store.Layout)
 	if r.known[key] {
 		return false
 	}
@@ -184,6 +190,12 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 			}
 			paid = r.add(j) || paid
 		}
+		for _, j := range r.charmJobs(f, p) {
+			if !paid {
+				j.usage = f.usage
+			}
+			paid = r.add(j) || paid
+		}
 		if !paid {
 			r.usage.Add(f.usage)
 		}
@@ -207,6 +219,8 @@ func (r *survey) roots(f find, p Place, expected []expectation) []string {
 		return []string{p.Prefix}
 	case len(f.roots) > 0:
 		return f.roots
+	case len(f.charm) > 0:
+		return nil
 	case p.NamedBy != "" && len(f.clusters) == 0:
 		return []string{p.Prefix}
 	}

@@ -40,7 +40,7 @@ func (p *program) auditCommand() *cobra.Command {
 		Long: `Look at backup stores, judge them, and report, the worst first.
 
 STORE is s3://BUCKET[/PREFIX] or a directory. Every backup store below it is
-found by its layout. Without STORE the configuration's stores are looked at, or
+found by its layout, and so is every folder of snapshots of Juju's etcd charm. Without STORE the configuration's stores are looked at, or
 else $KOPS_STATE_STORE.
 ` + exitHelp,
 		Example: `  backstop audit s3://kops-state
@@ -69,6 +69,7 @@ else $KOPS_STATE_STORE.
 }
 
 func (p *program) audit(ctx context.Context, args []string, o *auditOptions) error {
+	o.charm = true
 	if err := o.check(); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Shard: o.shard}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Shard: o.shard, Charm: o.charm}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {

@@ -175,6 +175,7 @@ them and when, and what to do. It only reads.
 		p.suggestCommand(),
 		p.lintCommand(),
 		p.verifyCommand(),
+		p.preflightCommand(),
 		p.diffCommand(),
 		p.drillCommand(),
 		p.explainCommand(),
@@ -183,6 +184,7 @@ them and when, and what to do. It only reads.
 		p.serveCommand(),
 		p.notifyCommand(),
 		p.demoCommand(),
+		p.manCommand(),
 		p.versionCommand(),
 	)
 	return root

@@ -40,6 +40,8 @@ type options struct {
 
 	// deep is what is read of snapshots and remembered; nil but for audit.
 	deep *deepLook
+	// charm says to look at snapshots of Juju's etcd charm too.
+	charm bool
 	// proposed are lifecycle configurations that may come: what they ask about
 	// control files is looked at, too.
 	proposed []lifecycle.Configuration
