@@ -299,3 +299,28 @@ func TestForecast(t *testing.T) {
 		})
 	}
 }
+
+// All that is overdue goes in S3's next run, in an order that nobody knows: a reset is
+// possible then, and later midnights bring it in their order.
+func TestForecastSaysThatAResetIsPossible(t *testing.T) {
+	for name, c := range map[string]struct {
+		created, spec time.Duration
+		days          int
+		want          time.Time
+		says          string
+	}{
+		"both overdue":      {60 * audit.Day, 50 * audit.Day, 20, noon, "Both control files are overdue, since "},
+		"the same midnight": {60 * audit.Day, 60 * audit.Day, 70, midnight.AddDate(0, 0, 10), "Both control files go at the same midnight"},
+		"created first":     {60 * audit.Day, 50 * audit.Day, 70, time.Time{}, "created goes first"},
+	} {
+		o := healthy()
+		all(aged(c.created, c.spec), lifecycleRules(expireAll(c.days)))(o)
+		tl := Forecast(o, audit.DefaultPolicy(), noon, 0, nil)
+		if !tl.ResetPossible.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, tl.ResetPossible, c.want)
+		}
+		if !slices.ContainsFunc(tl.Events, func(e forecast.Event) bool { return strings.HasPrefix(e.Meaning, c.says) }) {
+			t.Errorf("%s: %+v does not say %q", name, tl.Events, c.says)
+		}
+	}
+}

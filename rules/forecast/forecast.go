@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"backstop/audit"
@@ -62,6 +63,7 @@ type foresight struct {
 	live      bool // an etcd-manager reads and writes the store
 
 	files      [2]controlFile // created, spec
+	due        [2]time.Time   // when each was last due to be taken away
 	phases     []phase
 	reset      bool // etcd-manager has made a new cluster, in this timeline
 	after      bool // or before it
@@ -108,6 +110,10 @@ func (f *foresight) rules() (lifecycle.Configuration, bool) {
 	return c, err == nil && f.o.Bucket.Lifecycle.Seen()
 }
 
+// errNoRules is of a configuration without rules, which no S3 gives: of a bucket
+// without rules it says that there is no configuration (404).
+var errNoRules = errors.New("it has no rule, and of a bucket without rules S3 says that there is no configuration")
+
 // ConfigurationOf gives the bucket's lifecycle rules, with what the server says of
 // small objects. Where there are none, or none were seen, it has no rules: ask
 // the observation which.
@@ -118,6 +124,9 @@ func ConfigurationOf(o *audit.Observation) (lifecycle.Configuration, error) {
 	c, err := lifecycle.Parse(o.Bucket.Lifecycle.Value.Body)
 	if err != nil {
 		return lifecycle.Configuration{}, err
+	}
+	if len(c.Rules) == 0 {
+		return lifecycle.Configuration{}, errNoRules
 	}
 	// AWS's JSON holds the default, XML does not.
 	c.DefaultMinimumSize = cmp.Or(c.DefaultMinimumSize, o.Bucket.TransitionSizeDefault)
