@@ -324,3 +324,34 @@ func TestForecastSaysThatAResetIsPossible(t *testing.T) {
 		}
 	}
 }
+
+// Of a time before the last write nothing is told, and least of all that all is well.
+func TestForecastInventsNoPast(t *testing.T) {
+	o := healthy()
+	tl := Forecast(o, audit.DefaultPolicy(), noon.AddDate(-6, 0, 0), 0, nil)
+	if tl.Verdict != audit.VerdictUnknown || tl.State != etcdmanager.Unknown || tl.Window.Known || tl.FinalWindow.Known || len(tl.Events) > 0 || len(tl.Gaps) != 1 {
+		t.Errorf("%+v", tl)
+	}
+	if why, ok := WrittenAfter(o, noon); ok {
+		t.Errorf("of the time of the look: %s", why)
+	}
+}
+
+// A store of a grown cluster in which nothing can be restored is in trouble now, as
+// the audit says.
+func TestForecastOfNothingToRestore(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(o *audit.Observation)
+		want   audit.Verdict
+	}{
+		"no snapshot":         {noSnapshots, audit.VerdictCritical},
+		"none in a new store": {all(noSnapshots, bornAtTime(noon.Add(-time.Minute))), audit.OK},
+		"some":                {all(), audit.OK},
+	} {
+		o := healthy()
+		c.change(o)
+		if tl := Forecast(o, audit.DefaultPolicy(), noon, 0, nil); tl.Verdict != c.want {
+			t.Errorf("%s: %s (%s, %s), want %s", name, tl.Verdict, tl.State, tl.Window, c.want)
+		}
+	}
+}

@@ -37,6 +37,12 @@ type Input struct {
 	// snapshots are still there; zero where none did, or it was meant. What can
 	// be restored is then what is left of the old one.
 	Reset time.Time
+	// Overdue says that the cluster is old enough to have a snapshot: it is then in
+	// trouble if none can be restored.
+	Overdue bool
+	// Untold says why nothing can be told of the store as of Now: it was written to
+	// later. Empty where that is not so.
+	Untold string
 	// Filled is how many bytes the data of a snapshot has at least to count as
 	// one that can be restored; 0 means 1.
 	Filled int64
@@ -45,6 +51,9 @@ type Input struct {
 // Of foresees what becomes of a store if nobody touches it.
 func Of(in Input) Timeline {
 	f := newForesight(in)
+	if in.Untold != "" {
+		return f.untold()
+	}
 	f.followControl()
 	f.followSnapshots()
 	f.tell()
