@@ -27,7 +27,7 @@ func Foresee(o *audit.Observation, p audit.Policy, now time.Time, within time.Du
 	}
 	in.Overdue = o.Created.IsSet() && !orphaned(o) && now.Sub(bornAt(o)) > p.FirstSnapshotWithin()
 	in.Untold, _ = WrittenAfter(o, now)
-	if born, _, ok := replacedAt(o); ok && !acknowledgedReset(p, born) {
+	if born, _, ok := replacedAt(o, now); ok && !acknowledgedReset(p, born) {
 		in.Reset, in.Filled = born, emptySnapshotBytes
 	}
 	return in

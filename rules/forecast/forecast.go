@@ -180,7 +180,7 @@ const kopsDaily = 90 * audit.Day
 
 // Ladder is how long one snapshot of each day is to be kept, and by whose word.
 // Where nobody says it is etcd-manager's own two years; sure is then what even the
-// shortest ladder in use would keep.
+// shortest ladder in use would keep, which [SureWord] speaks of.
 func Ladder(o *audit.Observation, p audit.Policy) (keep, sure time.Duration, whose string) {
 	keep = max(clamp(p.KeepDaily), clamp(p.KeepHourly))
 	k := o.Kops.Value
@@ -191,4 +191,22 @@ func Ladder(o *audit.Observation, p audit.Policy) (keep, sure time.Duration, who
 		return keep, keep, "as kops configures it"
 	}
 	return keep, min(keep, kopsDaily), "as etcd-manager does by itself"
+}
+
+// SureWord says whose word the shorter of two ladders is: nobody's about this
+// cluster.
+const SureWord = "as kops has written into the spec of a cluster since 1.27; nobody says what holds for this one, and by itself etcd-manager keeps 2 years"
+
+// Kept is what a rule that takes snapshots after some days is held against: by the
+// sure ladder where the rule is shorter than that, and else by the whole one, which
+// perhaps nobody means.
+func Kept(o *audit.Observation, p audit.Policy, days time.Duration) (keep time.Duration, whose string, sure bool) {
+	keep, least, whose := Ladder(o, p)
+	switch {
+	case least == keep:
+		return keep, whose, true
+	case days < least:
+		return least, SureWord, true
+	}
+	return keep, whose, false
 }

@@ -92,8 +92,10 @@ var snapshotCases = lintCases{
 	"a size condition splits": {doc: policy(`"Filter":{"And":{"Prefix":"` + root + `/20","ObjectSizeGreaterThan":200000}},"Expiration":{"Days":800}`), stores: []Store{healthy()},
 		want: []string{"warning lint/splits-backup-pair: rule `r` separates data from meta"}, says: []string{"so in 5 snapshots", "(300 bytes) stays"}},
 	"a prefix does not": {doc: snaps(`"Expiration":{"Days":800}`), stores: []Store{healthy()}},
+	"shorter than any ladder in use": {doc: snaps(`"Expiration":{"Days":20}`), stores: []Store{healthy()},
+		want: []string{"warning lint/retention-shorter-than-tool: leaves snapshots of 20 days, and one of each day is kept for 90d (as kops has written into the spec"}},
 	"shorter than the tool": {doc: snaps(`"Expiration":{"Days":729}`), stores: []Store{healthy()},
-		want: []string{"warning lint/retention-shorter-than-tool: leaves snapshots of 729 days, of the 730d"}},
+		want: []string{"info lint/retention-shorter-than-tool: leaves snapshots of 729 days, and one of each day is kept for 730d (as etcd-manager does by itself)"}},
 	"as long as the tool": {doc: snaps(`"Expiration":{"Days":730}`), stores: []Store{healthy()}},
 	"what kops says counts": {doc: snaps(`"Expiration":{"Days":90}`), stores: []Store{changed(healthy(), func(o *audit.Observation) {
 		o.Kops = audit.Is(audit.Kops{Known: true, Daily: 90 * audit.Day})
