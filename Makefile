@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint cases update situations fuzz oracle bench demo clean
+.PHONY: build test unit real lint cases update situations fuzz oracle bench replay demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -49,6 +49,12 @@ BENCHFLAGS ?=
 bench: build ## every program of cmd/bench, then the benchmarks of the packages
 	@set -e; for b in cmd/bench/*/; do $(GO) build -trimpath -o bin/ ./$$b; "bin/$$(basename $$b)" $(BENCHFLAGS); done
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+SCENARIO ?= $(addprefix cmd/replay/scenarios/,disasters.yaml lifecycle.yaml fleet.yaml)
+REPLAYFLAGS ?=
+replay: ## a fleet's life in memory: false alarms and missed disasters (docs/reliability.md); long
+	$(GO) build -trimpath -o bin/replay ./cmd/replay
+	bin/replay $(REPLAYFLAGS) $(SCENARIO)
 
 demo:
 	$(GO) run ./cmd/backstop demo

@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"rules/suggest":               {"audit", "store/etcdmanager", "rules/lifecycle", "rules/forecast", "rules"},
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
+	"cmd/replay":                  {"audit", "rules", "store", "store/storetest"},
 	"store/storetest/child":       {},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
