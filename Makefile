@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint cases update situations fuzz oracle bench replay demo clean
+.PHONY: build test unit real lint deps cases update situations fuzz oracle bench replay demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -25,6 +25,9 @@ lint: $(TOOLS)/staticcheck
 $(TOOLS)/staticcheck:
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+deps: ## known vulnerabilities and licences of what the program is linked with
+	.ci/deps
+
 FILE ?= rules/lifecycle/testdata/cases.json
 cases: ## the lifecycle cases of FILE, and how many passed
 	@$(GO) test -c -o bin/cases.test ./rules/lifecycle
@@ -44,6 +47,7 @@ oracle: real ## what takes half an hour: 300 rule sets that a real S3 server exe
 	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./rules/lifecycle -run '^TestOracle$$' -v -count 1 -timeout 3h -parallel 3 -sets 300 -gateways 3 -days 14 -headers 2100
 	.ci/etcd/build 3.5 3.6 3.7
 	BACKSTOP_REQUIRE_REAL=1 BACKSTOP_ORACLE=1 $(GO) test ./store/snapshot -v -count 1 -timeout 1h -run '^(TestNoRandomDamagePasses|TestRealServers|TestHashKVAfterRestore|TestMutationsAgainstEtcdutl)$$'
+	BACKSTOP_REQUIRE_REAL=1 BACKSTOP_ORACLE=1 $(GO) test ./store/drill -v -count 1 -run '^(TestHealthyAreRestored|TestFreshSnapshotIsRestored)$$'
 
 BENCHFLAGS ?=
 bench: build ## every program of cmd/bench, then the benchmarks of the packages

@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"store/snapshot/snapshottest": {},
 	"store/snapshot/etcdtest":     {},
 	"store":                       {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
+	"store/drill":                 {"store/snapshot"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
 	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
@@ -42,7 +43,7 @@ var arrows = map[string][]string{
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/drill", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
 		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
 }
 

@@ -23,6 +23,9 @@ type Report struct {
 	// UNKNOWN at best.
 	Problems []Problem `json:"problems,omitempty"`
 	Usage    Usage     `json:"usage"`
+	// Shard says that the run looked at a part of the stores alone; nil where it
+	// looked at all.
+	Shard *Shard `json:"shard,omitempty"`
 }
 
 // A Problem is a STORE argument in which no backup store could be found.

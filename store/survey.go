@@ -39,6 +39,8 @@ type Survey struct {
 	// Proposed are lifecycle configurations that may come to the buckets. Tags that
 	// they ask for are read, as for the rules that are in force.
 	Proposed []lifecycle.Configuration
+	// Shard is the part of the fleet to look at; the search is for all of it.
+	Shard Shard
 }
 
 // A Found is what a Survey has found, and is about to look at.
@@ -46,6 +48,8 @@ type Found struct {
 	// Places are the indices in Survey.Places to which the stores belong, of each
 	// store one. A store is known by its index here.
 	Places []int
+	// Fleet is what Places would be without a Shard.
+	Fleet []int
 	// Problems are the places that have no store, and the stores at which nobody
 	// can look.
 	Problems []audit.Problem
@@ -72,11 +76,18 @@ func (s *Survey) Find(ctx context.Context) (*Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &Found{survey: r, Problems: r.problems, Usage: r.usage}
-	for _, j := range r.jobs {
-		f.Places = append(f.Places, j.place)
-	}
+	fleet := placesOf(r.jobs)
+	r.keep(s.Shard)
+	f := &Found{survey: r, Places: placesOf(r.jobs), Fleet: fleet, Problems: r.problems, Usage: r.usage}
 	return f, nil
+}
+
+func placesOf(jobs []job) []int {
+	var places []int
+	for _, j := range jobs {
+		places = append(places, j.place)
+	}
+	return places
 }
 
 // A find is what discovery brought to light at one place.

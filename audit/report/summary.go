@@ -46,6 +46,9 @@ func summary(r audit.Report) string {
 	if n := len(r.Problems); n > 0 {
 		line += "; " + audit.Plural(n, "place") + " not audited"
 	}
+	if r.Shard != nil {
+		line += "; " + r.Shard.String() + " alone"
+	}
 	return line
 }
 

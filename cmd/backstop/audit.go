@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"backstop/audit"
+	"backstop/audit/report"
 )
 
 type auditOptions struct {
@@ -21,6 +25,8 @@ type auditOptions struct {
 	metrics  metricsOptions
 	notify   bool
 	state    string
+	shard    string
+	shards   int
 }
 
 func (p *program) auditCommand() *cobra.Command {
@@ -48,15 +54,11 @@ else $KOPS_STATE_STORE.
 	}
 	f := c.Flags()
 	o.addLooking(f)
-	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(formatNames(), ", "))
-	f.StringVar(&o.failOn, "fail-on", "warning", "least verdict with an exit status of its own: warning or critical (UNKNOWN always has)")
-	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 for any verdict that was delivered")
+	o.addReport(f)
 	f.StringSliceVar(&o.rules, "rules", nil, "judge by these `rules` alone, separated by commas")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
 	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
-	o.metrics.add(f)
-	f.BoolVar(&o.notify, "notify", false, "tell the configuration's channels what was found, and what is over")
-	f.StringVar(&o.state, "state", "", "`file` that remembers what --notify has told")
+	o.addTelling(f)
+	o.addShard(f)
 	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
 	return c
 }
@@ -69,15 +71,14 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 	if err != nil {
 		return err
 	}
+	if err := p.parseShard(o); err != nil {
+		return err
+	}
 	set, err := ruleset(o.rules)
 	if err != nil {
 		return err
 	}
-	failOn, err := parseFailOn(o.failOn)
-	if err != nil {
-		return err
-	}
-	outs, err := outputs(p, &o.options, o.output, o.quiet, formatNamed)
+	w, err := p.reporting(o)
 	if err != nil {
 		return err
 	}
@@ -98,18 +99,58 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		if err != nil {
 			return err
 		}
-		for _, out := range outs {
-			if err := out.write(func(w io.Writer) error { return out.format(w, r, out.Options) }); err != nil {
-				return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
-			}
-		}
-		d.tell(ctx, r)
-		if o.watch > 0 {
-			return p.watch(ctx, args, o, set, r)
-		}
-		if s := statusOf(r, failOn, o.exitZero); s != exitOK {
-			return status(s)
-		}
-		return nil
+		w.watching = func() error { return p.watch(ctx, args, o, set, r) }
+		return w.finish(ctx, d, r)
 	})
+}
+
+// addReport adds the flags that say how to report.
+func (o *auditOptions) addReport(f *pflag.FlagSet) {
+	f.StringArrayVarP(&o.output, "output", "o", []string{"text"}, "`FORMAT[=FILE]`, repeatable; formats: "+strings.Join(formatNames(), ", "))
+	f.StringVar(&o.failOn, "fail-on", "warning", "least verdict with an exit status of its own: warning or critical (UNKNOWN always has)")
+	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 for any verdict that was delivered")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave out stores that are OK")
+}
+
+// addTelling adds the flags that say whom to tell.
+func (o *auditOptions) addTelling(f *pflag.FlagSet) {
+	o.metrics.add(f)
+	f.BoolVar(&o.notify, "notify", false, "tell the configuration's channels what was found, and what is over")
+	f.StringVar(&o.state, "state", "", "`file` that remembers what --notify has told")
+}
+
+// A reporting is how a report is made known.
+type reporting struct {
+	outs     []output[report.Format]
+	failOn   audit.Verdict
+	exitZero bool
+	watch    bool
+	watching func() error
+}
+
+// reporting reads the flags of addReport.
+func (p *program) reporting(o *auditOptions) (*reporting, error) {
+	w := &reporting{exitZero: o.exitZero, watch: o.watch > 0}
+	var err error
+	if w.failOn, err = parseFailOn(o.failOn); err == nil {
+		w.outs, err = outputs(p, &o.options, o.output, o.quiet, formatNamed)
+	}
+	return w, err
+}
+
+// finish writes a report and tells everybody. Its verdict is the exit status.
+func (w *reporting) finish(ctx context.Context, d *delivery, r audit.Report) error {
+	for _, out := range w.outs {
+		if err := out.write(func(to io.Writer) error { return out.format(to, r, out.Options) }); err != nil {
+			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
+		}
+	}
+	d.tell(ctx, r)
+	if w.watch {
+		return w.watching()
+	}
+	if s := statusOf(r, w.failOn, w.exitZero); s != exitOK {
+		return status(s)
+	}
+	return nil
 }

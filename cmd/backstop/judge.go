@@ -43,7 +43,11 @@ func (p *program) assess(ctx context.Context, args []string, o *options, set aud
 	if err != nil {
 		return audit.Report{}, err
 	}
-	return j.report(problems, usage), nil
+	r := j.report(problems, usage)
+	if o.shard.Of > 0 {
+		r = r.OfShard(audit.Shard{Index: o.shard.Index, Of: o.shard.Of, Version: versionString(), Looked: args})
+	}
+	return r, nil
 }
 
 // expect implements viewer.

@@ -69,7 +69,7 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Shard: o.shard}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {
@@ -89,10 +89,8 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	if err != nil {
 		return nil, audit.Usage{}, err
 	}
-	policies := make([]audit.Policy, len(found.Places))
-	for i, place := range found.Places {
-		policies[i] = opened[place].policy
-	}
+	policies := policiesOf(opened, found.Places)
+	answerElsewhere(policies, policiesOf(opened, found.Fleet))
 	v.expect(policies)
 	bill := bill{log: p.logger(o), begun: begun, stores: len(policies)}
 	bill.total.Add(found.Usage)
@@ -109,8 +107,19 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 		bill.print(p.now())
 	}
 	problems = append(problems, found.Problems...)
-	o.places = listedPlaces(survey.Places, problems, &broken)
+	if !o.shard.Partial() {
+		o.places = listedPlaces(survey.Places, problems, &broken)
+	}
 	return problems, found.Usage, err
+}
+
+// policiesOf gives the policy of each store, by the target that it belongs to.
+func policiesOf(ts []target, of []int) []audit.Policy {
+	policies := make([]audit.Policy, len(of))
+	for i, at := range of {
+		policies[i] = ts[at].policy
+	}
+	return policies
 }
 
 // listedPlaces are the places of which everything was listed: those without a

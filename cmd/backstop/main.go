@@ -166,6 +166,23 @@ them and when, and what to do. It only reads.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(p.auditCommand(), p.planCommand(), p.gateCommand(), p.forecastCommand(), p.suggestCommand(), p.lintCommand(), p.verifyCommand(), p.explainCommand(), p.configCommand(), p.doctorCommand(), p.notifyCommand(), p.demoCommand(), p.versionCommand())
+	root.AddCommand(
+		p.auditCommand(),
+		p.mergeCommand(),
+		p.planCommand(),
+		p.gateCommand(),
+		p.forecastCommand(),
+		p.suggestCommand(),
+		p.lintCommand(),
+		p.verifyCommand(),
+		p.diffCommand(),
+		p.drillCommand(),
+		p.explainCommand(),
+		p.configCommand(),
+		p.doctorCommand(),
+		p.notifyCommand(),
+		p.demoCommand(),
+		p.versionCommand(),
+	)
 	return root
 }

@@ -41,6 +41,8 @@ type options struct {
 	// proposed are lifecycle configurations that may come: what they ask about
 	// control files is looked at, too.
 	proposed []lifecycle.Configuration
+	// shard is the part of the stores to look at.
+	shard store.Shard
 	// places are those of which everything was listed, once somebody has looked.
 	places []lint.Place
 
@@ -74,6 +76,11 @@ func (o *options) addLooking(f *pflag.FlagSet) {
 	f.StringVar(&o.replay, "replay", "", "judge the observations in `file` instead of looking")
 	f.StringVar(&o.at, "at", "", "judge as of this `time` (RFC 3339, or a date)")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "limit for one S3 call with its retries")
+	o.addTerminal(f)
+}
+
+// addTerminal adds the flags that say how to write.
+func (o *options) addTerminal(f *pflag.FlagSet) {
 	f.StringVar(&o.color, "color", "auto", "auto, always or never")
 	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error, on stderr")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -102,6 +109,16 @@ func (o *options) check() error {
 		return usagef("--concurrency is %d, want at least 1", o.concurrency)
 	case o.timeout <= 0:
 		return usagef("--timeout is %v, want more than 0", o.timeout)
+	}
+	if err := o.checkTerminal(); err != nil {
+		return err
+	}
+	return o.checkReaching()
+}
+
+// checkTerminal does the same for the flags of addTerminal.
+func (o *options) checkTerminal() error {
+	switch {
 	case !slices.Contains([]string{"auto", "always", "never"}, o.color):
 		return usagef("--color is %q, want auto, always or never", o.color)
 	case !slices.Contains([]string{"text", "json"}, o.logFormat):
@@ -109,7 +126,7 @@ func (o *options) check() error {
 	case !slices.Contains([]string{"debug", "info", "warn", "error"}, o.logLevel):
 		return usagef("--log-level is %q, want debug, info, warn or error", o.logLevel)
 	}
-	return o.checkReaching()
+	return nil
 }
 
 // checkReaching does the same for the flags of addReaching.

@@ -51,15 +51,26 @@ func (p *program) replay(args []string, o *options, v viewer) ([]audit.Problem, 
 	if sights, err = p.rejudge(sights, o); err != nil {
 		return nil, err
 	}
-	policies := make([]audit.Policy, len(sights))
-	for i, s := range sights {
-		policies[i] = s.Policy
+	fleet := expected(sights)
+	sights = ofShard(sights, o.shard)
+	policies := expected(sights)
+	answerElsewhere(policies, fleet)
+	for i := range sights {
+		sights[i].Policy = policies[i]
 	}
 	v.expect(policies)
 	for i, s := range sights {
 		v.show(i, s)
 	}
 	return problems, nil
+}
+
+func expected(sights []sight) []audit.Policy {
+	policies := make([]audit.Policy, len(sights))
+	for i, s := range sights {
+		policies[i] = s.Policy
+	}
+	return policies
 }
 
 func writeRecording(name string, sights []sight, problems []audit.Problem, places []lint.Place) error {

@@ -33,16 +33,18 @@ const (
 
 // A scene is all that there is in one situation.
 type scene struct {
-	t      *testing.T
-	now    time.Time // by S3's clock
-	off    time.Duration
-	fake   *storetest.Fake
-	state  *storetest.Bucket // s3://kops-state
-	server *storetest.Server // nil for AWS
-	places []string          // STORE arguments; the state store if there are none
-	flags  []string
-	config string
-	fault  func(storetest.Request) *storetest.Fault
+	t    *testing.T
+	now  time.Time // by S3's clock
+	off  time.Duration
+	fake *storetest.Fake
+	// endpoint is where the fake listens, once somebody has looked.
+	endpoint string
+	state    *storetest.Bucket // s3://kops-state
+	server   *storetest.Server // nil for AWS
+	places   []string          // STORE arguments; the state store if there are none
+	flags    []string
+	config   string
+	fault    func(storetest.Request) *storetest.Fault
 }
 
 // newScene is a state store without clusters, in a bucket that is well kept, on a
@@ -85,7 +87,10 @@ func (w *scene) ourClockIs(off time.Duration) {
 // look runs backstop, and gives its report.
 func (w *scene) look() (audit.Report, result) {
 	w.t.Helper()
-	endpoint := w.fake.URL(w.t)
+	if w.endpoint == "" {
+		w.endpoint = w.fake.URL(w.t)
+	}
+	endpoint := w.endpoint
 	args := append([]string{"audit", "-o", "json"}, w.flags...)
 	client := &http.Client{Transport: toFake{endpoint}}
 	if w.server != nil {

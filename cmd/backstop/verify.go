@@ -80,7 +80,7 @@ func (p *program) verify(ctx context.Context, args []string, o *verifyOptions) e
 	}
 	all := make([]verified, len(args))
 	for i, arg := range args {
-		if all[i], err = p.verifyOne(ctx, arg, o, limit); err != nil {
+		if all[i], err = p.verifyOne(ctx, arg, o, snapshot.Options{MaxMemory: limit}); err != nil {
 			return err
 		}
 		if o.output == "text" {
@@ -136,24 +136,32 @@ func parseSize(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is not a size; want one such as 512MiB or 2GiB", s)
 }
 
-// verifyOne reads one snapshot. Its error is why the program has to end.
-func (p *program) verifyOne(ctx context.Context, arg string, o *verifyOptions, limit int64) (verified, error) {
+// verifyOne reads one snapshot. How long it is, and how it ends, is found out
+// here. Its error is why the program has to end.
+func (p *program) verifyOne(ctx context.Context, arg string, o *verifyOptions, how snapshot.Options) (verified, error) {
 	in, err := p.openSnapshot(ctx, arg, o)
 	if err != nil {
-		var f *failure
-		if errors.As(err, &f) || ctx.Err() != nil {
+		if ends(ctx, err) {
 			return verified{}, err
 		}
 		return verified{Name: in.name, Result: snapshot.Result{Verdict: snapshot.Unverified, Cause: snapshot.NotRead, Reason: err.Error()}}, nil
 	}
 	defer func() { _ = in.Close() }() // it was read, or is given up
 	bar := p.newBar(in.name, in.size)
-	r := snapshot.Verify(&watched{in, bar}, snapshot.Options{Size: in.size, Tail: in.tail, MaxMemory: limit})
+	how.Size, how.Tail = in.size, in.tail
+	r := snapshot.Verify(&watched{in, bar}, how)
 	bar.done()
 	if err := ctx.Err(); err != nil {
 		return verified{}, err
 	}
 	return verified{in.name, in.size, r}, nil
+}
+
+// ends reports whether a snapshot that could not be opened ends the program: for
+// what is wrong with the command line, or because it was interrupted.
+func ends(ctx context.Context, err error) bool {
+	var f *failure
+	return errors.As(err, &f) || ctx.Err() != nil
 }
 
 // watched is a reader that shows how far it is.

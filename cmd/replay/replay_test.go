@@ -18,7 +18,7 @@ func TestSmall(t *testing.T) {
 		t.Errorf("exit status %d, want %d\n%s", code, exitMet, errs.String())
 	}
 	for _, want := range []string{
-		"small: 4 clusters, 3 days, 72 audits",
+		"small: 4 clusters, 3 days, 36 audits",
 		"critical control/reset-armed",
 		"of which 0 differ",
 		"\nfalse critical: 0, false warning per cluster-month: 0.000, disasters found: 1 of 1\n",

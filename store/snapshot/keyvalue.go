@@ -4,7 +4,7 @@ package snapshot
 // api/mvccpb/kv.proto): 1 key, 2 create_revision, 3 mod_revision, 4 version,
 // 5 value, 6 lease.
 type keyValue struct {
-	key                  []byte
+	key, value           []byte
 	create, mod, version int64
 	lease                int64
 	unknown              bool // it has a field that is none of these
@@ -46,6 +46,8 @@ func parseKeyValue(b []byte) (kv keyValue, ok bool) {
 			}
 			if tag == tagKey {
 				kv.key = b[:n]
+			} else {
+				kv.value = b[:n]
 			}
 			b = b[n:]
 		case tagCreate:

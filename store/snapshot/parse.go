@@ -157,6 +157,7 @@ func (s *scanner) record(r revision, e element) flaw {
 	if s.records.add(s.budget, rec) == nil {
 		s.err = errTooBig
 	}
+	s.sight(kv)
 	return noFlaw
 }
 

@@ -64,6 +64,9 @@ type scanner struct {
 	groups     *groups
 	seeds      [2]maphash.Seed
 
+	inventory *Inventory // nil where none is wanted
+	sightings slab[sighting]
+
 	// waiting are candidates whose end has not come, by their index, and carry
 	// what came since carryAt, where the first of them begins.
 	waiting []uint32

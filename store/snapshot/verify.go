@@ -19,6 +19,9 @@ type Options struct {
 	Tail []byte
 	// MaxMemory bounds what is kept, in bytes; 0 is DefaultMaxMemory.
 	MaxMemory int64
+	// Inventory is filled with the keys that the snapshot holds, where it turns
+	// out to be intact or restorable; nil for no inventory.
+	Inventory *Inventory
 }
 
 // Verify reads a snapshot, gzipped or plain, and says what it is good for. It
@@ -62,6 +65,7 @@ func (v *verification) run() {
 	}
 	b := &budget{v.options.MaxMemory - blocks*blockSize}
 	s := newScanner(v.layout, b)
+	s.fill(v.options.Inventory)
 	end := v.stream(s, first)
 	if s.err != nil {
 		v.tooBig(s.err)
@@ -224,7 +228,7 @@ func (w *walker) summarize() bool {
 	w.facts.Hash = w.crc
 	w.facts.CompactRevision = max(w.compact.scheduled, w.compact.finished)
 	w.facts.DerivedClusterID = derivedClusterID(w.facts.Members)
-	if !w.count() {
+	if !w.count() || !w.takeInventory() {
 		return false
 	}
 	w.facts.HashKV = w.hashKV()

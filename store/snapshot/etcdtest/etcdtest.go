@@ -55,6 +55,9 @@ func root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
+// Dir is where its programs are; empty for PATH.
+func (r Release) Dir() string { return r.dir }
+
 func (r Release) program(name string) string { return filepath.Join(r.dir, name) }
 
 // Etcdutl prepares a call of this release's etcdutl; 3.4 has none.
