@@ -235,7 +235,9 @@ func (a *watch) sayings(reports []audit.StoreReport, problems []audit.Problem) [
 		}
 	}
 	for _, p := range problems {
-		all = append(all, saying{Finding: audit.Finding{Rule: "problem/" + string(p.Cause), Severity: audit.Unsure, Message: p.Message}, subject: p.Target, bucket: strings.TrimPrefix(p.Target, "s3://")})
+		bucket, prefix, _ := strings.Cut(strings.TrimPrefix(p.Target, "s3://"), "/")
+		f := audit.Finding{Rule: "problem/" + string(p.Cause), Severity: audit.Unsure, Message: p.Message}
+		all = append(all, saying{Finding: f, subject: p.Target, cluster: clusterOf(audit.Store{Prefix: prefix}), bucket: bucket})
 	}
 	slices.SortStableFunc(all, func(x, y saying) int { return cmp.Or(cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.subject, y.subject)) })
 	return all
