@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint deps cases update situations fuzz oracle bench replay demo clean
+.PHONY: build test unit real lint deps cases update situations fuzz oracle bench replay screenshots image image-test manifests manifests-update kube demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -28,6 +28,7 @@ $(TOOLS)/staticcheck:
 deps: ## known vulnerabilities and licences of what the program is linked with
 	.ci/deps
 
+VERSION ?=
 FILE ?= rules/lifecycle/testdata/cases.json
 cases: ## the lifecycle cases of FILE, and how many passed
 	@$(GO) test -c -o bin/cases.test ./rules/lifecycle
@@ -59,6 +60,25 @@ REPLAYFLAGS ?=
 replay: ## a fleet's life in memory: false alarms and missed disasters (docs/reliability.md); long
 	$(GO) build -trimpath -o bin/replay ./cmd/replay
 	bin/replay $(REPLAYFLAGS) $(SCENARIO)
+
+screenshots: ## pictures of the page in bin/screenshots: healthy, foretold, armed and reset, desktop and phone, light and dark
+	mkdir -p bin/screenshots
+	BACKSTOP_REQUIRE_REAL=1 $(GO) test ./cmd/backstop -run '^TestScreenshots$$' -count 1 -screenshots '$(CURDIR)/bin/screenshots'
+
+image: ## bin/image/oci: the container image for amd64 and arm64, as an OCI layout, with bills of materials
+	cd .ci/image && $(GO) run . -version "$(VERSION)"
+
+image-test: ## two builds give one digest; the image audits a real gateway on a read-only root (root)
+	cd .ci/image && $(GO) test -count 1 -timeout 1h -v .
+
+manifests: ## the chart: lint, each mode held against Kubernetes's schemas and against deploy/manifests
+	.ci/kube/manifests
+
+manifests-update: ## rewrites deploy/manifests
+	.ci/kube/manifests update
+
+kube: manifests ## the same, against a real kube-apiserver, which takes ten minutes to build
+	.ci/kube/apiserver-check
 
 demo:
 	$(GO) run ./cmd/backstop demo

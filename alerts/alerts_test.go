@@ -112,6 +112,8 @@ func everything() Results {
 	r := Of(audit.NewReport(noon, []audit.StoreReport{bucketWide(healthy(), "versioning is off"), bucketWide(armed(), "versioning is off"), refused()},
 		[]audit.Problem{{Target: "s3://nobucket", Cause: audit.CauseNoBucket}}))
 	r.Stores = append(r.Stores, Result{Store: audit.Store{URL: "s3://new/store", Bucket: "new", Prefix: "store"}})
+	r.Stores[0].Probe = &Probe{OK: true, Succeeded: noon}
+	r.Reload = &Reload{OK: true, Succeeded: noon}
 	r.Notifications = map[Notification]int{{"pager", Sent}: 2, {"pager", Failed}: 0}
 	return r
 }
@@ -127,6 +129,11 @@ func text(t *testing.T, r Results) string {
 
 // What Prometheus reads, word for word.
 func TestGolden(t *testing.T) {
+	c := NewCollector(built)
+	c.Set(everything())
+	if body, err := c.Text(); err != nil || string(body) != text(t, everything()) {
+		t.Errorf("%v: the text that is kept is another", err)
+	}
 	golden(t, "testdata/everything.prom", text(t, everything()))
 	golden(t, "testdata/empty.prom", text(t, Results{}))
 }

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,10 @@ type view struct {
 	results Results
 	once    sync.Once
 	metrics []prometheus.Metric
+
+	writing sync.Once
+	text    []byte
+	err     error
 }
 
 // NewCollector makes a Collector that knows no store yet.
@@ -52,6 +57,19 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	for _, m := range v.metrics {
 		ch <- m
 	}
+}
+
+// Text gives the metrics in Prometheus's text format. It is written once for the
+// same results, because with hundreds of stores that takes longer than a scrape
+// should. The bytes are not to be changed.
+func (c *Collector) Text() ([]byte, error) {
+	v := c.current.Load()
+	v.writing.Do(func() {
+		var b bytes.Buffer
+		v.err = Write(&b, c.build, v.results)
+		v.text = b.Bytes()
+	})
+	return v.text, v.err
 }
 
 // descs are the table of metrics as the library wants it.

@@ -169,6 +169,7 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "../deploy/dashboard.json", string(body)+"\n")
+	golden(t, "../deploy/chart/files/dashboard.json", string(body)+"\n")
 
 	type recording struct {
 		Record string `yaml:"record"`

@@ -50,8 +50,12 @@ const (
 	NameRun             = Prefix + "last_run_timestamp_seconds"
 	NameStores          = Prefix + "stores"
 	NameUnaudited       = Prefix + "place_unaudited"
+	NameReload          = Prefix + "config_last_reload_successful"
+	NameReloadTime      = Prefix + "config_last_reload_success_timestamp_seconds"
 	NameStoreInfo       = Prefix + "store_info"
 	NameAudit           = Prefix + "last_audit_timestamp_seconds"
+	NameProbe           = Prefix + "last_probe_timestamp_seconds"
+	NameProbeOK         = Prefix + "probe_success"
 	NameDuration        = Prefix + "audit_duration_seconds"
 	NameVerdict         = Prefix + "verdict"
 	NameReset           = Prefix + "reset_state"
@@ -93,11 +97,19 @@ var Metrics = []Metric{
 		"Bytes of response bodies that S3 sent."},
 	{NameNotifications, Counter, []string{"channel", "outcome"}, false,
 		"Notifications by the channel's name and their outcome, which is sent or failed."},
+	{NameReload, Gauge, nil, false,
+		"1 if the configuration that serve last read is in force, 0 if it has a mistake and the one before is. serve alone has it."},
+	{NameReloadTime, Gauge, nil, false,
+		"When serve read the configuration that is in force."},
 
 	{NameStoreInfo, Gauge, []string{"bucket", "prefix", "role"}, true,
 		"1 for each store, labelled with where it is and what it is for: live, replica or archive."},
 	{NameAudit, Gauge, nil, true,
 		"When the last look at the store ended, by the auditor's clock. 0 for a store that was never audited, which has no other metrics."},
+	{NameProbe, Gauge, nil, true,
+		"When serve last had an answer to whether the control files are as they were. 0 before the first, and no series where it does not probe."},
+	{NameProbeOK, Gauge, nil, true,
+		"1 if the last probe of the control files had an answer, 0 if it had none."},
 	{NameDuration, Gauge, nil, true,
 		"How long the last look at the store took."},
 	{NameVerdict, Gauge, []string{LabelState}, true,

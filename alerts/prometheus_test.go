@@ -3,14 +3,9 @@ package alerts
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +28,7 @@ func TestRealPrometheus(t *testing.T) {
 	scraped := httptest.NewServer(promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	defer scraped.Close()
 	alertmanager := promtest.Alertmanager(t, "")
-	promtest.Prometheus(t, prometheusConfig(t, scraped.URL, alertmanager))
+	promtest.Watching(t, "../deploy/alerting-rules.yaml", scraped.URL, alertmanager)
 
 	set := func(stores ...audit.StoreReport) {
 		for i := range stores { // Prometheus goes by the true time
@@ -57,27 +52,6 @@ func TestRealPrometheus(t *testing.T) {
 	mended.Store = armed().Store
 	set(mended, healthy())
 	until(t, alertmanager, "repaired", func(got []string) bool { return len(got) == 0 })
-}
-
-// prometheusConfig is a Prometheus in a hurry: it evaluates the rules each second,
-// and no alert waits.
-func prometheusConfig(t *testing.T, scraped, alertmanager string) string {
-	t.Helper()
-	rules, err := os.ReadFile("../deploy/alerting-rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "rules.yaml")
-	hurried := regexp.MustCompile(`(?m)^ +(for|keep_firing_for|interval): .*\n`).ReplaceAllString(string(rules), "")
-	if err := os.WriteFile(file, []byte(hurried), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	host := func(url string) string { return strings.TrimPrefix(url, "http://") }
-	return fmt.Sprintf(`global: {scrape_interval: 1s, evaluation_interval: 1s}
-rule_files: [%s]
-alerting: {alertmanagers: [{static_configs: [{targets: ['%s']}]}]}
-scrape_configs: [{job_name: backstop, static_configs: [{targets: ['%s']}]}]
-`, file, host(alertmanager), host(scraped))
 }
 
 // until asks Alertmanager until what it has is right.

@@ -23,6 +23,24 @@ type Results struct {
 	// Notifications counts those since the start of the program. A channel
 	// with nothing sent yet counts 0.
 	Notifications map[Notification]int
+	// Reload is how the configuration was last read; nil where that happens once.
+	Reload *Reload
+}
+
+// A Reload is the last attempt to read the configuration.
+type Reload struct {
+	OK bool
+	// Succeeded is when the configuration in force was read.
+	Succeeded time.Time
+}
+
+// A Probe is the last quick look at a store's control files between two audits.
+type Probe struct {
+	// OK says that there was an answer: the control files are as they were, or the
+	// store was looked at whole.
+	OK bool
+	// Succeeded is when there last was one; zero for never.
+	Succeeded time.Time
 }
 
 // A Result is the last finished result of one store.
@@ -30,6 +48,8 @@ type Result struct {
 	Store audit.Store
 	// Report is nil for a store that was never audited.
 	Report *audit.StoreReport
+	// Probe is nil for a store that was never probed.
+	Probe *Probe
 }
 
 // A Notification is counted by the channel's name and what became of it.
@@ -52,7 +72,7 @@ func Of(r audit.Report) Results {
 	}
 	for i := range r.Stores {
 		s := &r.Stores[i]
-		out.Stores = append(out.Stores, Result{s.Store, s})
+		out.Stores = append(out.Stores, Result{Store: s.Store, Report: s})
 		if s.Observed.After(out.Ran) {
 			out.Ran = s.Observed
 		}

@@ -40,6 +40,7 @@ func allGroups() ruleFile { return ruleFile{Groups(rules.All, Runbooks)} }
 // The files that users load are made of the rules, and promtool accepts them.
 func TestRuleFiles(t *testing.T) {
 	golden(t, "../deploy/alerting-rules.yaml", madeBy+toYAML(t, allGroups()))
+	golden(t, "../deploy/chart/files/alerting-rules.yaml", madeBy+toYAML(t, allGroups())) // Helm reads no file outside
 	golden(t, "../deploy/prometheusrule.yaml", madeBy+toYAML(t, map[string]any{
 		"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule",
 		"metadata": map[string]any{"name": "backstop", "labels": map[string]string{"app.kubernetes.io/name": "backstop"}},
@@ -98,7 +99,7 @@ func TestAlertsOfRules(t *testing.T) {
 	for _, a := range alertsOf[""] {
 		others = append(others, a.Alert)
 	}
-	if want := []string{"BackstopAuditStale", "BackstopAuditAbsent", "BackstopPlaceUnaudited", "BackstopS3Errors", "BackstopNotificationsFail", "BackstopFactUnseen"}; len(alertsOf) != 1 || !slices.Equal(others, want) {
+	if want := []string{"BackstopAuditStale", "BackstopAuditAbsent", "BackstopPlaceUnaudited", "BackstopS3Errors", "BackstopConfigReloadFailed", "BackstopNotificationsFail", "BackstopFactUnseen"}; len(alertsOf) != 1 || !slices.Equal(others, want) {
 		t.Errorf("besides the rules' there are %q, want %q", others, want)
 	}
 	unversioned := named("BackstopBucketUnversioned", "unknown").Annotations.Summary
@@ -205,6 +206,7 @@ func named(alert, verdict string) AlertingRule {
 func byHand() []ruleTest {
 	armed, stale, absent := named("BackstopControlResetArmed", "critical"), named("BackstopAuditStale", ""), named("BackstopAuditAbsent", "")
 	place, s3, fact, failing := named("BackstopPlaceUnaudited", ""), named("BackstopS3Errors", ""), named("BackstopFactUnseen", ""), named("BackstopNotificationsFail", "")
+	reload := named("BackstopConfigReloadFailed", "")
 	finding := func(store string) string {
 		return NameFindings + "{" + store + `,rule="control/reset-armed",severity="critical",instance="y"}`
 	}
@@ -263,6 +265,9 @@ func byHand() []ruleTest {
 		{"a fact is seen once in a day", "5m", []inputSerie{{unseen(storeOf, "lifecycle"), "1x200 0x3 1x400"}}, []alertTest{{"25h", fact.Alert, nil}, {"40h", fact.Alert, nil}}},
 		{"many stores take turns", "5m", []inputSerie{{unseen(storeOf, "created"), "1x150 0x300"}, {unseen(other, "created"), "0x150 1x200"}}, []alertTest{{"26h", fact.Alert, nil}}},
 		{"a fact was never asked for before", "5m", []inputSerie{{unseen(storeOf, "created"), "_x300 1x10"}}, []alertTest{{"25h", fact.Alert, nil}}},
+
+		{"a new configuration has a mistake, until it is mended", "1m", []inputSerie{{NameReload, "1x10 0x40 1x30"}},
+			[]alertTest{{"10m", reload.Alert, nil}, {"40m", reload.Alert, with(reload.fires(), map[string]string{})}, {"70m", reload.Alert, nil}}},
 
 		{"notifications arrive", "1m", []inputSerie{{NameNotifications + `{channel="pager",outcome="sent"}`, "0+1x90"}, {NameNotifications + `{channel="pager",outcome="failed"}`, "3x90"}},
 			[]alertTest{{"80m", failing.Alert, nil}}},

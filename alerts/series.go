@@ -27,6 +27,10 @@ func series(b Build, r Results) []prometheus.Metric {
 		}
 	}
 	s.usage(r)
+	if r.Reload != nil {
+		s.add(NameReload, oneIf(r.Reload.OK))
+		s.add(NameReloadTime, seconds(r.Reload.Succeeded))
+	}
 	taken := names{}
 	for _, one := range r.Stores {
 		s.store(one, taken.own(Label(one.Store)))
@@ -68,6 +72,10 @@ func (s *sink) store(one Result, name string) {
 	if r == nil {
 		own(NameAudit, 0)
 		return
+	}
+	if p := one.Probe; p != nil {
+		own(NameProbe, seconds(p.Succeeded))
+		own(NameProbeOK, oneIf(p.OK))
 	}
 	role := r.Role
 	if role == "" {

@@ -18,7 +18,8 @@ import (
 // program yet.
 var arrows = map[string][]string{
 	"audit":                       {},
-	"audit/report":                {"audit", "rules/forecast", "store/etcdmanager"},
+	"audit/report":                {"audit", "rules/forecast", "rules/recovery", "store/etcdmanager"},
+	"audit/report/browser":        {},
 	"store/etcdmanager":           {},
 	"rules/lifecycle":             {},
 	"rules/lifecycle/infra":       {"rules/lifecycle"},
@@ -27,29 +28,34 @@ var arrows = map[string][]string{
 	"store/snapshot":              {},
 	"store/snapshot/snapshottest": {},
 	"store/snapshot/etcdtest":     {},
-	"store":                       {"audit", "store/etcdmanager", "store/kops", "rules/lifecycle"},
+	"store/charm":                 {"store/snapshot"},
+	"store/charm/charmtest":       {},
+	"rules/preflight":             {"audit", "store/charm", "store/snapshot"},
+	"store":                       {"audit", "store/charm", "store/etcdmanager", "store/kops", "rules/lifecycle"},
 	"store/drill":                 {"store/snapshot"},
 	"store/storetest":             {"audit", "store", "store/etcdmanager", "rules/lifecycle"},
 	"store/storetest/rgwtest":     {"audit", "store", "store/storetest", "store/storetest/child"},
-	"rules/recovery":              {"audit", "store/etcdmanager", "rules/lifecycle"},
+	"rules/recovery":              {"audit", "store/etcdmanager", "store/snapshot", "rules/lifecycle", "rules/forecast"},
 	"rules/forecast":              {"audit", "store/etcdmanager", "rules/lifecycle"},
 	"rules":                       {"audit", "store/etcdmanager", "rules/lifecycle", "rules/recovery", "rules/forecast"},
 	"rules/suggest":               {"audit", "store/etcdmanager", "rules/lifecycle", "rules/forecast", "rules"},
+	"deploy":                      {},
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
 	"cmd/replay":                  {"audit", "rules", "store", "store/storetest"},
 	"store/storetest/child":       {},
+	"alerts/board":                {"audit", "audit/report", "alerts/notify", "rules/forecast"},
 	"alerts/deliver":              {},
 	"alerts":                      {"audit", "store/etcdmanager", "alerts/deliver"},
 	"alerts/notify":               {"audit", "audit/report", "alerts", "alerts/deliver"},
 	"alerts/promtest":             {"store/storetest/child"},
-	"cmd/backstop": {"alerts", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/drill", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
-		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest"},
+	"cmd/backstop": {"alerts", "alerts/board", "alerts/deliver", "alerts/notify", "audit", "audit/report", "store", "store/charm", "store/drill", "store/etcdmanager", "store/kops", "store/snapshot", "store/storetest",
+		"rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight"},
 }
 
 // pure packages do no I/O and read no clock: what they need to know belongs in
 // the Observation.
-var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "store/etcdmanager", "store/kops", "store/snapshot"}
+var pure = []string{"audit", "rules", "rules/lifecycle", "rules/lifecycle/infra", "rules/lint", "rules/recovery", "rules/forecast", "rules/suggest", "rules/preflight", "store/charm", "store/etcdmanager", "store/kops", "store/snapshot", "store/charm", "rules/preflight"}
 
 // standardOnly packages hold knowledge, and need nothing but the standard
 // library for it.

@@ -102,18 +102,27 @@ func Judge(set Ruleset, o *Observation, p Policy, now time.Time) StoreReport {
 		return cmp.Or(-cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Key, b.Key))
 	})
 	for _, name := range Facts {
-		if why, not := o.Unseen(name); not {
-			r.Unseen = append(r.Unseen, UnseenFact{Fact: name, Necessary: name.IsNecessary(), Why: why})
+		if why, not := o.Unseen(name); not && asked(set.Rules, name, o.Store.Layout) {
+			r.Unseen = append(r.Unseen, UnseenFact{Fact: name, Necessary: name.NecessaryIn(o.Store.Layout), Why: why})
 		}
 	}
 	r.Verdict = verdict(r)
 	return r
 }
 
+// asked reports whether a fact matters for a store of the layout. Of etcd-manager's
+// every fact does.
+func asked(rules []Rule, name FactName, l Layout) bool {
+	return l == "" || name.NecessaryIn(l) || slices.ContainsFunc(rules, func(r Rule) bool { return r.Judges(l) && slices.Contains(r.Needs, name) })
+}
+
 // Check gives what the rules find, each for itself.
 func Check(rules []Rule, o *Observation, p Policy, now time.Time) []Finding {
 	var found []Finding
 	for _, rule := range rules {
+		if !rule.Judges(o.Store.Layout) {
+			continue
+		}
 		for _, f := range rule.Check(o, p, now) {
 			if !rule.May(f.Severity) {
 				panic(fmt.Sprintf("audit: rule %s gave the undeclared severity %q", rule.ID, f.Severity))

@@ -116,7 +116,17 @@ type Sibling struct {
 	Control bool `json:"control"`
 }
 
-// A Store names one etcd-manager backup store: the value of its
+// A Layout says whose backup store it is.
+type Layout string
+
+// The layouts besides etcd-manager's, which is empty.
+const (
+	// LayoutCharm is a folder of snapshots of Juju's etcd charm or of the
+	// charmed-etcd operator. It has neither control files nor a queue.
+	LayoutCharm Layout = "charm"
+)
+
+// A Store names one backup store. etcd-manager's is the value of its
 // --backup-store flag.
 type Store struct {
 	// URL is how reports name it: s3://bucket/prefix, or a directory.
@@ -138,6 +148,8 @@ type Store struct {
 	NamedBy string `json:"named_by,omitempty"`
 	// Endpoint is the S3 endpoint other than AWS's own, if one was given.
 	Endpoint string `json:"endpoint,omitempty"`
+	// Layout is whose store it is; empty for etcd-manager's.
+	Layout Layout `json:"layout,omitempty"`
 }
 
 // ID tells the store from every other: the same URL may stand for one bucket at
@@ -188,10 +200,14 @@ type Snapshot struct {
 	// exists.
 	Data *Object `json:"data,omitempty"`
 	Meta *Object `json:"meta,omitempty"`
+	// Whole says that the snapshot is one object, Data, as the charm's are. Taken is
+	// then the latest time at which it can have been written by its name, which
+	// holds a local time without a zone.
+	Whole bool `json:"whole,omitempty"`
 }
 
-// Complete reports whether both halves are there.
-func (s Snapshot) Complete() bool { return s.Data != nil && s.Meta != nil }
+// Complete reports whether all of it is there.
+func (s Snapshot) Complete() bool { return s.Data != nil && (s.Meta != nil || s.Whole) }
 
 // Stored is when S3 says that the snapshot was written: the earlier of the
 // times of its halves, so that copying one half over itself does not make it
@@ -200,6 +216,8 @@ func (s Snapshot) Stored() time.Time {
 	switch {
 	case s.Data == nil && s.Meta == nil:
 		return time.Time{}
+	case s.Whole && s.Taken.Before(s.Data.LastModified):
+		return s.Taken // it was copied
 	case s.Data == nil:
 		return s.Meta.LastModified
 	case s.Meta == nil:

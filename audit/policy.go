@@ -27,6 +27,8 @@ type Policy struct {
 	// HorizonWarning it is silent.
 	HorizonCritical time.Duration `json:"horizon_critical"`
 	HorizonWarning  time.Duration `json:"horizon_warning"`
+	// Layout is that of the store that it is for; For fills it in.
+	Layout Layout `json:"layout,omitempty"`
 	// Role is what the store is for; empty means Live.
 	Role Role `json:"role,omitempty"`
 	// Windows are when no backups are expected.
@@ -79,6 +81,9 @@ func DefaultPolicy() Policy {
 // For gives the policy for one store: where the owner has said nothing, it is as
 // kops says.
 func (p Policy) For(o *Observation) Policy {
+	if p.Layout = o.Store.Layout; p.Layout == LayoutCharm && !p.Given.Interval {
+		p.Interval = charmInterval
+	}
 	if !o.Kops.IsSet() || !o.Kops.Value.Known {
 		return p
 	}
@@ -95,12 +100,27 @@ func (p Policy) For(o *Observation) Policy {
 	return p
 }
 
-// LateAfter is the age of the newest snapshot beyond which it is late.
-func (p Policy) LateAfter() time.Duration { return max(3*p.Interval, time.Hour) }
+// charmInterval is how often a snapshot of the charm is expected where nobody says:
+// the charm takes none by itself, and what people run for it runs once a day.
+const charmInterval = Day
+
+// LateAfter is the age of the newest snapshot beyond which it is late. The charm's
+// are too far apart for several to be missed.
+func (p Policy) LateAfter() time.Duration {
+	if p.Layout == LayoutCharm {
+		return p.Interval + p.Interval/4
+	}
+	return max(3*p.Interval, time.Hour)
+}
 
 // StaleAfter is the age of the newest snapshot beyond which backups have
 // stopped.
-func (p Policy) StaleAfter() time.Duration { return max(12*p.Interval, 6*time.Hour) }
+func (p Policy) StaleAfter() time.Duration {
+	if p.Layout == LayoutCharm {
+		return 2*p.Interval + p.Interval/4
+	}
+	return max(12*p.Interval, 6*time.Hour)
+}
 
 // FirstSnapshotWithin is how long after its creation a cluster may be without
 // any snapshot.

@@ -22,6 +22,9 @@ type Rule struct {
 	// Supersedes are lesser rules that the same cause makes speak: their
 	// findings become evidence of this rule's.
 	Supersedes []Superseded
+	// AnyLayout says that the rule speaks of stores of every layout, and not of
+	// etcd-manager's alone.
+	AnyLayout bool
 	// Check gives the findings for one store at one time. It must not change
 	// the observation.
 	Check func(o *Observation, p Policy, now time.Time) []Finding
@@ -33,6 +36,9 @@ type Superseded struct {
 	// SameKey limits it to findings about the same object.
 	SameKey bool
 }
+
+// Judges reports whether the rule speaks of stores of a layout.
+func (r Rule) Judges(l Layout) bool { return l == "" || r.AnyLayout }
 
 // May reports whether the rule declares the severity.
 func (r Rule) May(s Severity) bool {
@@ -83,6 +89,15 @@ func (n FactName) IsNecessary() bool {
 		}
 	}
 	return false
+}
+
+// NecessaryIn reports the same for a store of a layout. Of the charm's the listing
+// is all that there is to see.
+func (n FactName) NecessaryIn(l Layout) bool {
+	if l == LayoutCharm {
+		return n == FactListing
+	}
+	return n.IsNecessary()
 }
 
 // Facts are all facts, in the order in which reports name them.

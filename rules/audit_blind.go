@@ -12,6 +12,7 @@ var auditBlind = audit.Rule{
 	ID:         "audit/blind",
 	Title:      "some rules could not look at what they need",
 	Severities: onlyInfo,
+	AnyLayout:  true,
 	Check:      checkBlind,
 }
 
@@ -24,7 +25,7 @@ func checkBlind(o *audit.Observation, _ audit.Policy, _ time.Time) []audit.Findi
 	var f audit.Finding
 	for _, fact := range audit.Facts {
 		why, not := o.Unseen(fact)
-		if !not || fact.IsNecessary() {
+		if !not || fact.NecessaryIn(o.Store.Layout) || o.Store.Layout != "" && !needed(fact, o.Store.Layout) {
 			continue
 		}
 		facts = append(facts, string(fact))
@@ -33,6 +34,9 @@ func checkBlind(o *audit.Observation, _ audit.Policy, _ time.Time) []audit.Findi
 		}
 		f = f.Because("%s: %s", fact, why)
 		for _, r := range looking {
+			if !r.Judges(o.Store.Layout) {
+				continue
+			}
 			for _, need := range r.Needs {
 				if need == fact && !blind[r.ID] {
 					blind[r.ID] = true
@@ -54,4 +58,9 @@ func checkBlind(o *audit.Observation, _ audit.Policy, _ time.Time) []audit.Findi
 		f = f.Todo("Allow " + strings.Join(permissions, ", ") + " to the identity that backstop runs as.")
 	}
 	return []audit.Finding{f}
+}
+
+// needed reports whether some rule that judges stores of the layout needs the fact.
+func needed(fact audit.FactName, l audit.Layout) bool {
+	return slices.ContainsFunc(looking, func(r audit.Rule) bool { return r.Judges(l) && slices.Contains(r.Needs, fact) })
 }

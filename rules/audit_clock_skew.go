@@ -11,6 +11,7 @@ var auditClockSkew = audit.Rule{
 	Title:      "the auditor's clock is off, or the store is judged before its last write",
 	Severities: []audit.Severity{audit.Unsure, audit.Warning},
 	Needs:      []audit.FactName{audit.FactClock, audit.FactListing, audit.FactCreated, audit.FactSpec},
+	AnyLayout:  true,
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		if key, last := lastWrite(o); last.Sub(now) > judgedBefore {
 			return []audit.Finding{audit.Found(audit.Unsure,

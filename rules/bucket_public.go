@@ -12,6 +12,7 @@ var bucketPublic = audit.Rule{
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
 	Scope:      "bucket",
 	Needs:      []audit.FactName{audit.FactPublicPolicy, audit.FactPublicAccessBlock},
+	AnyLayout:  true,
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		public, block := o.Bucket.PublicPolicy, o.Bucket.PublicAccessBlock
 		if !public.IsSet() || !public.Value || block.IsSet() && block.Value.RestrictPublicBuckets {

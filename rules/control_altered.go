@@ -27,7 +27,7 @@ var controlAltered = audit.Rule{
 		written := o.Created.Value.LastModified
 		var observed string
 		born, ok := etcdmanager.CreatedTimestamp(o.Created.Value.Body)
-		switch versions := contentVersions(o, key); {
+		switch versions := contentVersions(o, key, now); {
 		case versions > 1:
 			observed = plural(versions, "version")
 		case ok && written.Sub(born).Abs() > alteredAfter && o.Listing.Seen() && !o.Listing.Value.Copied():
@@ -52,10 +52,10 @@ var controlAltered = audit.Rule{
 
 // contentVersions counts the versions of a key that are not delete markers, nor
 // of an earlier cluster of the same name.
-func contentVersions(o *audit.Observation, key string) int {
+func contentVersions(o *audit.Observation, key string, now time.Time) int {
 	n := 0
 	for _, v := range o.ControlVersions.Value {
-		if v.Key == key && !v.Marker && !ofNamesake(o, v.LastModified) {
+		if v.Key == key && !v.Marker && !ofNamesake(o, v.LastModified, now) {
 			n++
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // ControlOf says of the two control files whether they are there, how old they
 // are, and when lifecycle rules take them away.
 func ControlOf(o *audit.Observation, now time.Time) []audit.ControlFile {
+	if o.Store.Layout != "" {
+		return nil
+	}
 	return []audit.ControlFile{
 		controlFile(o, o.Created, etcdmanager.CreatedPath, now),
 		controlFile(o, o.Spec, etcdmanager.SpecPath, now),

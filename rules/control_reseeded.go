@@ -32,7 +32,7 @@ var controlReseeded = audit.Rule{
 		if !ok || !o.Created.IsSet() || !o.Listing.IsSet() {
 			return nil
 		}
-		before, after := ofOldCluster(o, born)
+		before, after := ofOldCluster(o, born, now)
 		if len(before) == 0 || !before[0].Taken.Before(born.Add(-birthSlack)) {
 			return nil
 		}
@@ -81,9 +81,9 @@ func endOf(o *audit.Observation, p audit.Policy, now time.Time, s audit.Snapshot
 
 // ofOldCluster divides the snapshots by the birth of the cluster, and leaves out
 // those of a namesake: a cluster that kops has created since is another one.
-func ofOldCluster(o *audit.Observation, born time.Time) (before, after []audit.Snapshot) {
+func ofOldCluster(o *audit.Observation, born, now time.Time) (before, after []audit.Snapshot) {
 	before, after = aroundBirth(o.Listing.Value, born)
-	return slices.DeleteFunc(before, func(s audit.Snapshot) bool { return ofNamesake(o, s.Taken) }), after
+	return slices.DeleteFunc(before, func(s audit.Snapshot) bool { return ofNamesake(o, s.Taken, now) }), after
 }
 
 // aroundBirth divides the snapshots by the birth of the cluster that etcd-manager

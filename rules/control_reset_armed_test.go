@@ -27,7 +27,7 @@ var controlResetArmedSuite = suite{ages: true, cases: cases{
 	"a delete marker of midnight hides each": {is: "speaks",
 		seen: all(loseBoth, noSnapshots, versionsAre(append(hidden(etcdmanager.CreatedPath, noon.Truncate(audit.Day)), hidden(etcdmanager.SpecPath, noon.Truncate(audit.Day))...)...)),
 		want: []string{"critical: etcd-cluster-spec is missing too"},
-		says: []string{"control/etcd-cluster-created is hidden by delete marker", "control/etcd-cluster-spec is hidden by delete marker", "a lifecycle rule did it", "Do NOT only remove the delete marker", "no complete snapshot to restore"}},
+		says: []string{"control/etcd-cluster-created is hidden by delete marker", "control/etcd-cluster-spec is hidden by delete marker", "as a lifecycle rule does it; no rule of the bucket does so now", "Do NOT only remove the delete marker", "no complete snapshot to restore"}},
 	"created was deleted a day after the last backup": {is: "speaks", seen: all(newestAt(2*audit.Day), loseBoth, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-audit.Day))...)),
 		want: []string{"critical: takes no backups"}, says: []string{"armed since 2026-11-29 12:00:00Z: "}, never: []string{"armed since about"}},
 	"created was deleted before the last backup, by other clocks": {is: "speaks", seen: all(newestAt(2*time.Hour), loseBoth, versionsAre(hidden(etcdmanager.CreatedPath, noon.Add(-3*time.Hour))...)),

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"time"
 
 	"backstop/audit"
@@ -50,7 +51,7 @@ func withTraces(f audit.Finding, o *audit.Observation) audit.Finding {
 			if v.Key != o.Store.Key(path) || !v.Marker || !v.Latest {
 				continue
 			}
-			f = f.Because("%s is hidden by delete marker %s of %s (%s)", path, v.VersionID, stamp(v.LastModified), whoHid(v.LastModified))
+			f = f.Because("%s is hidden by delete marker %s of %s (%s)", path, v.VersionID, stamp(v.LastModified), whoHid(o, v))
 			if good, ok := recovery.GoodVersion(o, path); ok {
 				f = f.Because("the last good version of %s is %s, %d bytes, written %s", path, good.VersionID, good.Size, stamp(good.LastModified))
 			}
@@ -63,10 +64,23 @@ func withTraces(f audit.Finding, o *audit.Observation) audit.Finding {
 }
 
 // whoHid guesses from its time who made a delete marker. S3 dates what lifecycle
-// does to midnight UTC.
-func whoHid(t time.Time) string {
-	if atMidnight(t) {
-		return "midnight UTC exactly: a lifecycle rule did it"
+// does to midnight UTC; but so may be, by chance or on other servers, what somebody
+// else did, and a rule that did it may be gone.
+func whoHid(o *audit.Observation, v audit.Version) string {
+	if !atMidnight(v.LastModified) {
+		return "not at midnight UTC: a person or a program did it, or a provider's lifecycle with times of its own"
 	}
-	return "not at midnight UTC: a person or a program did it, or a provider's lifecycle with times of its own"
+	k, some := keepingOf(o, v.LastModified)
+	if some {
+		if e, removed := k.taken(audit.Object{Key: v.Key, Size: controlSize, LastModified: v.LastModified}); removed {
+			return fmt.Sprintf("midnight UTC exactly: a lifecycle rule did it; rule %q does so now", e.Rule)
+		}
+	}
+	if some || o.Bucket.Lifecycle.State == audit.Unset {
+		return "midnight UTC exactly, as a lifecycle rule does it; no rule of the bucket does so now"
+	}
+	return "midnight UTC exactly: a lifecycle rule did it"
 }
+
+// controlSize is about the size of a control file in bytes, as some rules ask for it.
+const controlSize = 40

@@ -37,7 +37,7 @@ var controlResetImminentSuite = suite{ages: true, cases: cases{
 	"the delete marker is of midnight": {is: "speaks",
 		seen:  all(loseCreated, versionsAre(hidden(etcdmanager.CreatedPath, noon.Truncate(audit.Day))...)),
 		want:  []string{"critical: starts a NEW, EMPTY cluster"},
-		says:  []string{"midnight UTC exactly: a lifecycle rule did it"},
+		says:  []string{"midnight UTC exactly, as a lifecycle rule does it; no rule of the bucket does so now"},
 		never: []string{"a person or a program did it"}},
 	"nothing but an old version of created shows the earlier cluster": {is: "speaks",
 		seen: loseCreatedWithoutSnapshots(old(etcdmanager.CreatedPath, "v1", noon.Add(-time.Minute))),

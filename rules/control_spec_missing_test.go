@@ -26,7 +26,7 @@ var controlSpecMissingSuite = suite{ages: true, cases: cases{
 		want: []string{"critical: etcd-cluster-spec is not one that etcd-manager can parse (offset 18: expected a field name, found the end)"}},
 	"spec has a field that etcd-manager does not know": {is: "speaks", seen: specIs(`{"memberCount":3,"size":3}`, birth), want: []string{"critical: not one that etcd-manager can parse"}},
 	"a delete marker hides spec": {is: "speaks", seen: all(loseSpec, versionsAre(hidden(etcdmanager.SpecPath, noon.Add(-12*time.Hour))...)),
-		want: []string{"critical: etcd-cluster-spec is missing"}, says: []string{"hidden by delete marker", "a lifecycle rule did it", "the last good version of control/etcd-cluster-spec is v-good"}},
+		want: []string{"critical: etcd-cluster-spec is missing"}, says: []string{"hidden by delete marker", "as a lifecycle rule does it; no rule of the bucket does so now", "the last good version of control/etcd-cluster-spec is v-good"}},
 
 	"six hours without a snapshot are not stale": {is: "boundary", seen: all(newestAt(6*time.Hour), loseSpec), want: []string{"critical: " + stillRun}},
 	"a second more is":                           {is: "boundary", seen: all(newestAt(6*time.Hour+time.Second), loseSpec), want: []string{"critical: " + stopped}},

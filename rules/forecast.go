@@ -25,7 +25,7 @@ func Foresee(o *audit.Observation, p audit.Policy, now time.Time, within time.Du
 		Observation: o, Policy: p, Now: now, Within: within, Rules: config,
 		World: world(o, now), State: stateOf(o, p, now), Fresh: fresh(o, p, now) || p.Resting(now),
 	}
-	if born, _, ok := replacedAt(o); ok && !acknowledgedReset(p, born) {
+	if born, _, ok := replacedAt(o, now); ok && !acknowledgedReset(p, born) {
 		in.Reset, in.Filled = born, emptySnapshotBytes
 	}
 	return in

@@ -64,7 +64,7 @@ func lastGoodOf(o *audit.Observation, p audit.Policy, now time.Time) (of func(au
 	case etcdmanager.Armed, etcdmanager.Stuck, etcdmanager.Blocked:
 		return nil, "backups have stopped"
 	}
-	born, before, ok := replacedAt(o)
+	born, before, ok := replacedAt(o, now)
 	if !ok || acknowledgedReset(p, born) {
 		return nil, ""
 	}
@@ -75,12 +75,12 @@ func lastGoodOf(o *audit.Observation, p audit.Policy, now time.Time) (of func(au
 
 // replacedAt reports whether a new, empty cluster took the place of an older one
 // (control/reseeded, with a witness): when, and the snapshots from before.
-func replacedAt(o *audit.Observation) (born time.Time, before []audit.Snapshot, ok bool) {
+func replacedAt(o *audit.Observation, now time.Time) (born time.Time, before []audit.Snapshot, ok bool) {
 	born, ok = etcdmanager.CreatedTimestamp(o.Created.Value.Body)
 	if !ok || !o.Created.IsSet() || !o.Listing.IsSet() {
 		return born, nil, false
 	}
-	before, after := ofOldCluster(o, born)
+	before, after := ofOldCluster(o, born, now)
 	_, ok = emptyWitness(before, after)
 	return born, before, ok && before[0].Taken.Before(born.Add(-birthSlack))
 }

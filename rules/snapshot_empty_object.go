@@ -17,6 +17,7 @@ var snapshotEmptyObject = audit.Rule{
 	Title:      "a snapshot is too small to be one",
 	Severities: []audit.Severity{audit.Critical, audit.Warning},
 	Needs:      []audit.FactName{audit.FactListing},
+	AnyLayout:  true,
 	Check: func(o *audit.Observation, p audit.Policy, now time.Time) []audit.Finding {
 		last, _, _, _ := newest(o, now)
 		var older []string
@@ -25,12 +26,16 @@ var snapshotEmptyObject = audit.Rule{
 			switch {
 			case s.Data == nil || s.Data.Size >= smallestSnapshotBytes:
 			case s.Name == last.Name:
+				do := []string{"Save a snapshot by hand now: etcdctl snapshot save.",
+					"Read etcd-manager's log on the leader, and look at the disk that it writes its temporary file to."}
+				if o.Store.Layout == audit.LayoutCharm {
+					do = takeOne
+				}
 				found = append(found, audit.Found(audit.Critical,
 					"the newest snapshot has %d bytes, which is less than any snapshot has: it cannot be restored", s.Data.Size).
 					About(s.Data.Key).
 					Saw(plural(int(s.Data.Size), "byte"), "at least "+plural(int(smallestSnapshotBytes), "byte")).
-					Todo("Save a snapshot by hand now: etcdctl snapshot save.",
-						"Read etcd-manager's log on the leader, and look at the disk that it writes its temporary file to."))
+					Todo(do...))
 			default:
 				older = append(older, s.Data.Key)
 			}

@@ -28,6 +28,10 @@ var snapshotNoneSuite = suite{ages: true, cases: cases{
 	"those that are there are a namesake's": {is: "speaks", seen: all(bornAtTime(noon.Add(-audit.Day)), snapshotsAre(taken(9*audit.Day, 50_000)), kopsCreated(noon.Add(-2*audit.Day))),
 		want: []string{"critical: the cluster is 24h old and " + never}, says: []string{"2026-11-21T12:00:00Z-000001, of 2026-11-21 12:00:02Z, is older than the cluster, which kops created at 2026-11-28 12:00:00Z"}},
 
+	"kops created the cluster at a time ahead, which says nothing": {is: "boundary", seen: kopsCreated(noon.Add(time.Hour + time.Second))},
+	"kops created the cluster just now, by another clock": {is: "boundary", seen: all(bornAtTime(noon.Add(-audit.Day)), kopsCreated(noon.Add(time.Hour))),
+		want: []string{"critical: the cluster is 24h old and " + never}},
+
 	"an hour is time enough":                   {is: "boundary", seen: barren(time.Hour)},
 	"a second more is too much":                {is: "boundary", seen: barren(time.Hour + time.Second), want: []string{"critical: " + never}},
 	"two intervals are, where they are longer": {is: "boundary", seen: barren(4 * time.Hour), policy: func(p *audit.Policy) { p.Interval = 2 * time.Hour }},

@@ -9,6 +9,9 @@ import (
 
 // StateOf gives the state of a store, and the flag that a restore is queued.
 func StateOf(o *audit.Observation, p audit.Policy, now time.Time) audit.StoreState {
+	if o.Store.Layout != "" {
+		return audit.StoreState{Name: string(o.Store.Layout)} // no model knows its writer
+	}
 	return audit.StoreState{Name: string(stateOf(o, p, now)), RestorePending: restoreQueued(o)}
 }
 
@@ -70,17 +73,17 @@ func evidence(o *audit.Observation, now time.Time) etcdmanager.Evidence {
 		return etcdmanager.EvidenceNone
 	}
 	for _, s := range o.Listing.Value.Snapshots {
-		if !ofNamesake(o, s.Taken) || !ofNamesake(o, s.Stored()) {
+		if !ofNamesake(o, s.Taken, now) || !ofNamesake(o, s.Stored(), now) {
 			return etcdmanager.EvidenceFound
 		}
 	}
 	for _, v := range o.ControlVersions.Value {
-		if isTrace(o, v, now) && !ofNamesake(o, v.LastModified) {
+		if isTrace(o, v, now) && !ofNamesake(o, v.LastModified, now) {
 			return etcdmanager.EvidenceFound
 		}
 	}
 	for _, other := range o.Siblings {
-		if other.Etcd == o.Store.Etcd && !other.Newest.IsZero() && !ofNamesake(o, other.Newest) {
+		if other.Etcd == o.Store.Etcd && !other.Newest.IsZero() && !ofNamesake(o, other.Newest, now) {
 			return etcdmanager.EvidenceFound
 		}
 	}
@@ -94,9 +97,10 @@ func evidence(o *audit.Observation, now time.Time) etcdmanager.Evidence {
 }
 
 // ofNamesake reports whether something of that time was left by an earlier
-// cluster of the same name, because kops has created the cluster since.
-func ofNamesake(o *audit.Observation, at time.Time) bool {
-	return o.Kops.IsSet() && at.Before(o.Kops.Value.Created)
+// cluster of the same name, because kops has created the cluster since. A creation
+// that lies ahead by more than clocks are apart says nothing.
+func ofNamesake(o *audit.Observation, at, now time.Time) bool {
+	return o.Kops.IsSet() && at.Before(o.Kops.Value.Created) && !o.Kops.Value.Created.After(now.Add(time.Hour))
 }
 
 // isOldInKops reports whether kops has known the cluster for longer than its
@@ -173,7 +177,7 @@ func newest(o *audit.Observation, now time.Time) (s audit.Snapshot, at time.Time
 // cluster of the same name.
 func newestOwn(o *audit.Observation, now time.Time) (s audit.Snapshot, at time.Time, age time.Duration, ok bool) {
 	s, at, age, ok = newest(o, now)
-	return s, at, age, ok && !ofNamesake(o, at)
+	return s, at, age, ok && !ofNamesake(o, at, now)
 }
 
 // fresh reports whether backups are recent enough that they still run. A store

@@ -41,6 +41,10 @@ type Bucket interface {
 	// still is made again where it was lost, as long as the object has not been
 	// written again; when that does not help, Read gives an [*Error].
 	Open(ctx context.Context, in OpenInput) (Stream, error)
+	// Unchanged reports whether the current version of an object is the one that
+	// was seen, by one conditional request. One that nobody can read any more has
+	// changed; one that does not exist any more is ErrMissing.
+	Unchanged(ctx context.Context, seen audit.Object) (bool, error)
 	// Tags gives the tags of the current version of an object.
 	Tags(ctx context.Context, key string) (map[string]string, error)
 	// Versioning says whether old versions are kept.

@@ -398,6 +398,18 @@ func (d *Dir) Get(ctx context.Context, key string, limit int64) (audit.Document,
 	return doc, nil
 }
 
+// Unchanged implements Bucket, by what the file system says of the file.
+func (d *Dir) Unchanged(_ context.Context, seen audit.Object) (bool, error) {
+	info, err := fs.Stat(d.fsys, seen.Key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, syscall.ENOTDIR), err == nil && info.IsDir():
+		return false, &Error{Op: "read", Object: d.URL(seen.Key), Cause: audit.CauseOther, Err: ErrMissing}
+	case err != nil:
+		return false, &Error{Op: "read", Object: d.URL(seen.Key), Cause: pathCause(err), Err: err}
+	}
+	return d.object(seen.Key, info) == seen, nil
+}
+
 // Tags implements Bucket.
 func (d *Dir) Tags(_ context.Context, key string) (map[string]string, error) {
 	if d.facts.Tags == nil {

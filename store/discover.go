@@ -32,6 +32,7 @@ func Discover(ctx context.Context, b Bucket, prefix string, concurrency int) ([]
 // A discovery is what the keys of a bucket tell.
 type discovery struct {
 	roots []string // of backup stores
+	charm []string // folders of the etcd charm's snapshots, outside of these
 	specs []string // keys of what may be documents of kops clusters, in order
 	state map[string][]audit.Object
 	// deleted are the clusters whose documents were deleted. They are looked for
@@ -53,16 +54,18 @@ func discover(ctx context.Context, b Bucket, prefix string, at pool) (discovery,
 		return discovery{}, err
 	}
 	d := discovery{specs: seen.specs}
-	if len(seen.roots) == 0 {
+	if len(seen.roots)+len(seen.charm) == 0 {
 		at.do(func() { d.deleted = discoverDeleted(ctx, b, prefix, seen.roots) })
 	}
 	d.roots, d.state = outermost(seen.roots), seen.state
+	d.charm = outside(seen.charm, d.roots)
 	return d, nil
 }
 
 // keysSeen is what a part of a listing has shown.
 type keysSeen struct {
 	roots map[string]root
+	charm map[string]bool // folders of the etcd charm's snapshots
 	specs []string
 	// state holds files of what may be kops clusters, by folder. folder is that of
 	// the last document: a cluster's other files follow it in a listing. from is the
@@ -78,6 +81,8 @@ const stateLimit = 100
 func (s *keysSeen) add(o audit.Object) {
 	if at, snapshot, ok := etcdmanager.Root(o.Key); ok {
 		note(s.roots, at, snapshot)
+	} else if at, ok := charmRoot(o); ok {
+		s.noteCharm(at)
 	} else if _, _, ok := kops.IsClusterKey(o.Key); ok {
 		s.specs = append(s.specs, o.Key)
 		s.folder = parent(o.Key)

@@ -75,6 +75,9 @@ func (s *keysSeen) join(next keysSeen) {
 		}
 		s.state[folder] = append(s.state[folder], files...)
 	}
+	for at := range next.charm {
+		s.noteCharm(at)
+	}
 	for at, r := range next.roots {
 		o := s.roots[at]
 		s.roots[at] = root{snapshots: o.snapshots || r.snapshots, control: o.control || r.control}

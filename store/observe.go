@@ -111,6 +111,8 @@ func observe(ctx context.Context, b Bucket, bucket audit.Bucket, s audit.Store, 
 	l := &look{ctx: ctx, b: b, o: o, now: now, unlisted: unlisted, proposed: proposed}
 	if err := l.list(); fatal(err) {
 		l.giveUp(err)
+	} else if s.Layout == audit.LayoutCharm {
+		l.withoutControl()
 	} else {
 		l.documents()
 	}
@@ -167,6 +169,10 @@ func (l *look) list() error {
 		if err != nil {
 			l.o.Listing = audit.Unknown[audit.Listing](why(err))
 			return err
+		}
+		if l.o.Store.Layout == audit.LayoutCharm {
+			c.addCharm(strings.TrimPrefix(obj.Key, root), obj)
+			continue
 		}
 		c.add(strings.TrimPrefix(obj.Key, root), obj)
 	}

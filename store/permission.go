@@ -13,6 +13,7 @@ var Actions = map[string][]string{
 	"ListVersions": {"s3:ListBucketVersions"},
 	"Get":          {"s3:GetObject"},
 	"Open":         {"s3:GetObject"},
+	"Unchanged":    {"s3:GetObject"},
 	"Tags":         {"s3:GetObjectTagging"},
 	"Versioning":   {"s3:GetBucketVersioning"},
 	"Lifecycle":    {"s3:GetLifecycleConfiguration"},

@@ -58,6 +58,7 @@ func TestPolicyIsTheInterface(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, filepath.Join("..", "deploy", "iam-policy.json"), append(got, '\n'))
+	golden(t, filepath.Join("..", "deploy", "terraform", "policy", "iam-policy.json"), append(got, '\n')) // a module is copied alone
 }
 
 func sorted(sets ...map[string]bool) []string {

@@ -36,6 +36,8 @@ type Survey struct {
 	// Progress is told how many stores of how many have been looked at; it may
 	// be nil, and is called by one goroutine at a time.
 	Progress func(done, of int)
+	// Charm says to look at folders of the etcd charm's snapshots too.
+	Charm bool
 	// Proposed are lifecycle configurations that may come to the buckets. Tags that
 	// they ask for are read, as for the rules that are in force.
 	Proposed []lifecycle.Configuration
@@ -94,7 +96,8 @@ func placesOf(jobs []job) []int {
 type find struct {
 	place    int
 	roots    []string
-	err      error // why the place could not be listed
+	charm    []string // folders of the etcd charm's snapshots
+	err      error    // why the place could not be listed
 	clusters []cluster
 	deleted  []deletion
 	usage    audit.Usage
@@ -105,6 +108,9 @@ func (r *survey) lookFor(ctx context.Context, i int, p Place) find {
 	b := p.Bucket.Fork()
 	found, err := discover(ctx, b, p.Prefix, r.pool)
 	f.roots, f.err, f.deleted = found.roots, err, found.deleted
+	if r.Charm {
+		f.charm = found.charm
+	}
 	if err == nil {
 		f.clusters = append(r.readClusters(ctx, b, found.specs), r.clusterAbove(ctx, b, p, found.roots)...)
 		r.pool.do(func() { f.deleted = append(f.deleted, deletedAbove(ctx, b, p, f)...) })
@@ -147,7 +153,7 @@ func id(b Bucket, root string) string {
 
 // add adds a job, if there is none for the store already.
 func (r *survey) add(j job) (added bool) {
-	key := id(j.bucket, j.store.Prefix)
+	key := id(j.bucket, j.store.Prefix) + "\x00" + string(j.store.Layout)
 	if r.known[key] {
 		return false
 	}
@@ -159,6 +165,7 @@ func (r *survey) add(j job) (added bool) {
 // plan makes the list of stores to look at: those that were found, those that
 // the configuration names, and those that kops says exist.
 func (r *survey) plan(ctx context.Context, finds []find) {
+	r.settle(finds)
 	expected := r.expectations(finds)
 	r.finds = finds
 	for _, f := range finds {
@@ -175,6 +182,12 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 			j := job{place: f.place, bucket: p.Bucket, unlisted: f.err}
 			j.kops, j.state = r.told(f, p, at, expected)
 			j.store = named(s, j.kops.Value)
+			if !paid {
+				j.usage = f.usage
+			}
+			paid = r.add(j) || paid
+		}
+		for _, j := range r.charmJobs(f, p) {
 			if !paid {
 				j.usage = f.usage
 			}
@@ -218,6 +231,8 @@ func (r *survey) roots(f find, p Place, expected []expectation) []string {
 		return []string{p.Prefix}
 	case len(f.roots) > 0:
 		return f.roots
+	case len(f.charm) > 0:
+		return nil
 	case p.NamedBy != "" && len(f.clusters) == 0:
 		return []string{p.Prefix}
 	}
@@ -277,6 +292,19 @@ func (f *Found) Observe(ctx context.Context, see func(store int, o *audit.Observ
 	})
 	return ctx.Err()
 }
+
+// Again looks at one store once more, and keeps what was known of its siblings and
+// of its bucket.
+func (f *Found) Again(ctx context.Context, store int, siblings []audit.Sibling) *audit.Observation {
+	j := f.jobs[store]
+	j.unlisted, j.usage = nil, audit.Usage{}
+	o := f.look(ctx, j)
+	o.Siblings = siblings
+	return o
+}
+
+// Bucket gives a handle on a store's bucket that counts its own requests.
+func (f *Found) Bucket(store int) Bucket { return f.jobs[store].bucket.Fork() }
 
 // look does a job.
 func (r *survey) look(ctx context.Context, j job) *audit.Observation {

@@ -19,6 +19,9 @@ type cluster struct {
 	why       *audit.Why
 	documents []audit.Object
 	files     audit.Fact[[]audit.Object]
+	// strange says that why is of a document that is none of kops's: config is a
+	// common name, and whether it is the cluster's the stores tell.
+	strange bool
 	// above says that its folder holds the place: somebody asked for one of
 	// its stores, and not for the others.
 	above bool
@@ -54,7 +57,7 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 	type pair struct {
 		folder            string
 		config, completed *kops.Cluster
-		why               *audit.Why
+		why, strange      *audit.Why
 		documents         []audit.Object
 	}
 	byFolder := map[string]*pair{}
@@ -74,6 +77,8 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 		switch {
 		case d.why != nil:
 			p.why = d.why
+		case d.strange != nil:
+			p.strange = d.strange
 		case completed:
 			p.completed = d.cluster
 		default:
@@ -82,10 +87,13 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 	}
 	var clusters []cluster
 	for _, p := range pairs {
-		if p.config == nil && p.completed == nil && p.why == nil {
+		if p.config == nil && p.completed == nil && p.why == nil && p.strange == nil {
 			continue
 		}
 		c := cluster{Cluster: kops.Merge(p.config, p.completed), folder: p.folder, why: p.why, documents: p.documents}
+		if p.strange != nil && c.why == nil {
+			c.why, c.strange = p.strange, p.completed == nil
+		}
 		// A completed spec that is there and could not be read is no sign that
 		// the cluster was never made: what config names is looked for.
 		c.Applied = c.Applied || c.why != nil
@@ -98,11 +106,12 @@ func (r *survey) readClusters(ctx context.Context, b Bucket, keys []string) []cl
 }
 
 // A clusterDocument is one document of a cluster, or why it could not be read.
-// Neither is known of one that is not there, or not kops's.
+// Neither is known of one that is not there; strange says why one is not kops's.
 type clusterDocument struct {
 	cluster *kops.Cluster
 	object  audit.Object
 	why     *audit.Why
+	strange *audit.Why
 }
 
 func readCluster(ctx context.Context, b Bucket, key string) clusterDocument {
@@ -121,11 +130,39 @@ func readCluster(ctx context.Context, b Bucket, key string) clusterDocument {
 	_, completed, _ := kops.IsClusterKey(key)
 	switch {
 	case errors.Is(err, kops.ErrNotCluster) && !completed: // config is a common name
-		return clusterDocument{}
+		return clusterDocument{strange: &audit.Why{Cause: audit.CauseMalformed, Reason: err.Error()}}
 	case err != nil:
 		return clusterDocument{why: &audit.Why{Cause: audit.CauseMalformed, Reason: err.Error()}}
 	}
 	return clusterDocument{cluster: &c, object: doc.Object}
+}
+
+// settle decides of the clusters of which config alone is there by the stores that
+// were found. A store that stands where the cluster's stores belong says that kops has
+// made the cluster, whatever became of its completed spec; without one, config is what
+// somebody means to have, and a strange config is not kops's.
+func (r *survey) settle(finds []find) {
+	found := map[string]bool{}
+	for _, f := range finds {
+		for _, at := range f.roots {
+			if u := canonical(r.Places[f.place].Bucket.URL(at)); u != "" {
+				found[u] = true
+			}
+		}
+	}
+	for i, f := range finds {
+		lives := func(c cluster) bool {
+			if slices.ContainsFunc(f.roots, func(at string) bool { return strings.HasPrefix(at, strings.TrimPrefix(c.folder+kopsDefault, "/")) }) {
+				return true
+			}
+			return slices.ContainsFunc(c.Etcd, func(e kops.Etcd) bool { return found[canonical(e.BackupStore)] })
+		}
+		finds[i].clusters = slices.DeleteFunc(f.clusters, func(c cluster) bool { return c.strange && !lives(c) && !c.above })
+		for k := range finds[i].clusters {
+			c := &finds[i].clusters[k]
+			c.Applied = c.Applied || lives(*c)
+		}
+	}
 }
 
 // stateFiles gives the files of a cluster that a listing has shown beside its
@@ -193,10 +230,18 @@ func (r *survey) expectations(finds []find) []expectation {
 	return all
 }
 
+// canonical spells a location in one way; empty where it is none.
+func canonical(location string) string {
+	scheme, bucket, prefix, err := kops.Location(location)
+	if err != nil {
+		return ""
+	}
+	return scheme + "://" + bucket + "/" + prefix
+}
+
 func samePlace(a, b string) bool {
-	as, ab, ap, aerr := kops.Location(a)
-	bs, bb, bp, berr := kops.Location(b)
-	return aerr == nil && berr == nil && as == bs && ab == bb && ap == bp
+	at := canonical(a)
+	return at != "" && at == canonical(b)
 }
 
 // at reports whether the expectation is the store at a root of a bucket.

@@ -23,8 +23,8 @@ type Notifier struct {
 // Counts count notifications for the metrics.
 type Counts map[alerts.Notification]int
 
-// none counts nothing of every channel.
-func (n *Notifier) none() Counts {
+// None counts nothing of every channel.
+func (n *Notifier) None() Counts {
 	c := Counts{}
 	for _, ch := range n.Channels {
 		c[alerts.Notification{Channel: ch.Name, Outcome: alerts.Sent}] = 0
@@ -82,7 +82,7 @@ func (n *Notifier) tell(ctx context.Context, s State, r Round) (State, Counts, e
 	}
 	all.Wait()
 	out := State{Schema: StateSchema, Open: s.Open, Told: map[string]map[string]Alert{}}
-	counts := n.none()
+	counts := n.None()
 	var err error
 	for i, c := range n.Channels {
 		out.Told[c.Name] = told[i]

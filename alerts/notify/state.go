@@ -23,6 +23,9 @@ type Round struct {
 	Now   time.Time
 	// Runbooks is the base of the pages' URLs.
 	Runbooks string
+	// Only is the label of the one store that was looked at since the round before;
+	// empty for all. What was not looked at again has not lasted for another round.
+	Only string
 	// Forgetful says that the state is not kept from round to round. What was not
 	// seen is then told at once.
 	Forgetful bool
@@ -67,7 +70,10 @@ func (s State) next(r Round) State {
 	open := map[string]Alert{}
 	for _, a := range found(r) {
 		if old, ok := s.Open[a.ID]; ok {
-			a.Since, a.Rounds = old.Since, old.Rounds+1
+			a.Since, a.Rounds = old.Since, old.Rounds
+			if r.Only == "" || r.Only == a.Store {
+				a.Rounds++
+			}
 		}
 		a.Blind = r.unseen(a)
 		open[a.ID] = a

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,25 @@ func Prometheus(tb testing.TB, config string) string {
 	return start(tb, "prometheus", "/-/ready", func(address string) []string {
 		return []string{"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.listen-address=" + address}
 	})
+}
+
+// Watching starts a Prometheus that scrapes a URL, evaluates the rules of a file and
+// tells an Alertmanager. It is in a hurry: it evaluates the rules each second, and
+// no alert waits.
+func Watching(tb testing.TB, rules, scraped, alertmanager string) string {
+	tb.Helper()
+	body, err := os.ReadFile(rules)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	hurried := regexp.MustCompile(`(?m)^ +(for|keep_firing_for|interval): .*\n`).ReplaceAllString(string(body), "")
+	file := write(tb, tb.TempDir(), "rules.yaml", hurried)
+	host := func(url string) string { return strings.TrimPrefix(url, "http://") }
+	return Prometheus(tb, fmt.Sprintf(`global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [%s]
+alerting: {alertmanagers: [{static_configs: [{targets: ['%s']}]}]}
+scrape_configs: [{job_name: backstop, static_configs: [{targets: ['%s']}]}]
+`, file, host(alertmanager), host(scraped)))
 }
 
 func write(tb testing.TB, dir, name, content string) string {

@@ -101,11 +101,15 @@ func nagiosLines(r audit.Report, o Options) []string {
 // plain makes text safe within a plug-in's output. Whatever would end the text
 // or the line there is written by its number; so is a backslash, because \n is
 // a line break in results that are submitted passively, and so is what HTML or
-// the shell command of a notification could take for its own.
+// the shell command of a notification could take for its own. A backquote becomes
+// a quote.
 func plain(s string) string {
 	var b strings.Builder
 	for _, c := range s {
-		if unsafeRune(c) || strings.ContainsRune("|\\<>$`", c) {
+		if c == '`' { // around commands in our own words, which must stay readable
+			c = '\''
+		}
+		if unsafeRune(c) || strings.ContainsRune("|\\<>$", c) {
 			fmt.Fprintf(&b, "[U+%04X]", c)
 			continue
 		}

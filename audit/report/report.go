@@ -16,6 +16,10 @@ type Options struct {
 	Color bool // escape sequences for a terminal
 	Quiet bool // leave out stores with nothing to say
 	Width int  // columns to wrap prose at; 0 does not wrap
+	// Details are what the page draws, by the store's ID; Notices are what it says
+	// first of how the report came about.
+	Details map[string]Detail
+	Notices []string
 }
 
 // A Format writes a report.

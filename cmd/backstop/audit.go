@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type auditOptions struct {
 	metrics  metricsOptions
 	notify   bool
 	state    string
+	verified []string
 	shard    string
 	shards   int
 }
@@ -37,7 +39,7 @@ func (p *program) auditCommand() *cobra.Command {
 		Long: `Look at backup stores, judge them, and report, the worst first.
 
 STORE is s3://BUCKET[/PREFIX] or a directory. Every backup store below it is
-found by its layout. Without STORE the configuration's stores are looked at, or
+found by its layout, and so is every folder of snapshots of Juju's etcd charm. Without STORE the configuration's stores are looked at, or
 else $KOPS_STATE_STORE.
 ` + exitHelp,
 		Example: `  backstop audit s3://kops-state
@@ -57,6 +59,7 @@ else $KOPS_STATE_STORE.
 	o.addReport(f)
 	f.StringSliceVar(&o.rules, "rules", nil, "judge by these `rules` alone, separated by commas")
 	f.DurationVar(&o.watch, "watch", 0, "look again every `interval`, and print what changes, until interrupted")
+	f.StringArrayVar(&o.verified, "verified", nil, "`file` that backstop verify -o json wrote, for the calendar and the plots of -o html; repeatable")
 	o.addTelling(f)
 	o.addShard(f)
 	f.StringVar(&o.record, "record", "", "write what was seen to `file`, for --replay")
@@ -64,6 +67,7 @@ else $KOPS_STATE_STORE.
 }
 
 func (p *program) audit(ctx context.Context, args []string, o *auditOptions) error {
+	o.charm = true
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -95,10 +99,19 @@ func (p *program) audit(ctx context.Context, args []string, o *auditOptions) err
 		return err
 	}
 	return d.watched(ctx, func() error {
-		r, err := p.assess(ctx, args, &o.options, set, at, nil)
+		drawn, err := newDetails(o.verified)
+		if err != nil {
+			return &failure{status: exitUsage, err: err}
+		}
+		var keep func(sight, audit.StoreReport)
+		if slices.ContainsFunc(o.output, isHTML) {
+			keep = drawn.keep
+		}
+		r, err := p.assess(ctx, args, &o.options, set, at, keep)
 		if err != nil {
 			return err
 		}
+		w.details = drawn.byStore
 		w.watching = func() error { return p.watch(ctx, args, o, set, r) }
 		return w.finish(ctx, d, r)
 	})
@@ -126,6 +139,7 @@ type reporting struct {
 	exitZero bool
 	watch    bool
 	watching func() error
+	details  map[string]report.Detail
 }
 
 // reporting reads the flags of addReport.
@@ -141,6 +155,7 @@ func (p *program) reporting(o *auditOptions) (*reporting, error) {
 // finish writes a report and tells everybody. Its verdict is the exit status.
 func (w *reporting) finish(ctx context.Context, d *delivery, r audit.Report) error {
 	for _, out := range w.outs {
+		out.Details = w.details
 		if err := out.write(func(to io.Writer) error { return out.format(to, r, out.Options) }); err != nil {
 			return &failure{status: exitInternal, err: fmt.Errorf("write report: %w", err)}
 		}

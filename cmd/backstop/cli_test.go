@@ -38,6 +38,8 @@ func TestOutputs(t *testing.T) {
 		"plan-hidden.txt":         {[]string{"healthy"}, "2027-03-02T08:00:00Z", hidden, []string{"plan"}, 2},
 		"plan-queued.txt":         {[]string{"pending-restore-clean"}, "2026-11-30T19:10:00Z", loseControl, []string{"plan"}, 2},
 		"plan-latent.txt":         {[]string{"created-only-clean"}, "2026-11-30T18:07:10Z", nil, []string{"plan"}, 2},
+		"plan-post-reset.txt":     {[]string{"post-reset"}, "2026-11-30T18:09:08Z", nil, []string{"plan"}, 2},
+		"plan-restore.txt":        {[]string{"healthy"}, "2026-11-30T18:07:10Z", nil, []string{"plan", "--restore"}, 2},
 		"plan-blocked.txt":        {[]string{"healthy"}, "2026-11-30T18:07:10Z", emptyCreated, []string{"plan"}, 2},
 		"plan-healthy.txt":        {[]string{"healthy"}, "2026-11-30T18:07:10Z", versioned, []string{"plan"}, 0},
 		"gate-go.txt":             {[]string{"healthy"}, "2026-11-30T18:07:10Z", nil, []string{"gate"}, 0},

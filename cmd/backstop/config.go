@@ -114,6 +114,11 @@ func (p *program) targets(args []string, o *options) (ts []target, pace store.Pa
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.targetsOf(c, args, o)
+}
+
+// targetsOf is targets, of a configuration that was read.
+func (p *program) targetsOf(c config, args []string, o *options) (ts []target, pace store.Pace, err error) {
 	ts, err = p.effective(c, args, o)
 	if err != nil {
 		return nil, nil, err

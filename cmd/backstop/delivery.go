@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"backstop/alerts/deliver"
 	"backstop/alerts/notify"
 	"backstop/audit"
-	"backstop/audit/report"
 	"backstop/rules"
 )
 
@@ -127,9 +125,7 @@ func (d *delivery) lastWords(err error) string {
 	if d.report.Schema == 0 {
 		return oneLine(err)
 	}
-	var b bytes.Buffer
-	_ = report.Nagios(&b, d.report, report.Options{Quiet: true}) // a buffer takes everything
-	return b.String()
+	return firstLine(d.report)
 }
 
 // undelivered is the failure of a run whose report could not be delivered to all.

@@ -25,8 +25,9 @@ A key has changed when its value has. One that was written again with the same v
 has not, so that a snapshot and its restored copy are the same. Bytes are what the
 newest record of a key takes in the database.
 
-Each is read once, and nothing is written. Of BEFORE 48 bytes a key are kept while
-AFTER is read, whatever the values are; --max-memory bounds both together.
+Each is read once, and nothing is written. Of BEFORE 32 bytes a key are kept while
+AFTER is read, and that takes 16 bytes a record more than verify, whatever the values
+are; --max-memory bounds both together.
 
 Exit status: 0 nothing changed, 1 something did, 2 one of them is damaged, or no
 snapshot, 3 one was not read.

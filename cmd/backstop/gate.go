@@ -49,8 +49,8 @@ func (p *program) gate(ctx context.Context, args []string, o *options) error {
 	}
 	set, _ := ruleset(nil)
 	queued := map[string]int{}
-	r, err := p.assess(ctx, args, o, set, at, func(seen *audit.Observation, s audit.StoreReport) {
-		queued[s.Store.ID()] = len(seen.Queue.Value)
+	r, err := p.assess(ctx, args, o, set, at, func(seen sight, s audit.StoreReport) {
+		queued[s.Store.ID()] = len(seen.Observation.Queue.Value)
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ type judge struct {
 	recorded bool      // now is when the store was looked at
 
 	mu      sync.Mutex
-	each    func(o *audit.Observation, r audit.StoreReport) // may be nil
+	each    func(sight, audit.StoreReport) // may be nil
 	reports []audit.StoreReport
 	latest  time.Time
 	shared  map[string]*sharedEntry
@@ -36,8 +36,8 @@ type sharedEntry struct {
 }
 
 // assess looks, or reads what was recorded, and judges. each is told of every store
-// with its observation, which is not kept, one at a time and in any order.
-func (p *program) assess(ctx context.Context, args []string, o *options, set audit.Ruleset, at time.Time, each func(*audit.Observation, audit.StoreReport)) (audit.Report, error) {
+// with what was seen of it and the policy, which are not kept, one at a time and in any order.
+func (p *program) assess(ctx context.Context, args []string, o *options, set audit.Ruleset, at time.Time, each func(sight, audit.StoreReport)) (audit.Report, error) {
 	j := &judge{p: p, set: set, at: at, recorded: o.replay != "", each: each, latest: at}
 	problems, usage, err := p.see(ctx, args, o, j)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *judge) judge(i int, s sight, now time.Time) {
 		j.latest = now
 	}
 	if j.each != nil {
-		j.each(s.Observation, r)
+		j.each(s, r)
 	}
 }
 

@@ -396,6 +396,70 @@ func TestKopsDocumentThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A cluster of which config alone is left has been made all the same if one of its
+// stores stands where it says: what it says counts. Without a store it is what somebody
+// means to have, and a config that is not kops's is nobody's.
+func TestKopsConfigAlone(t *testing.T) {
+	now := at("2026-11-30T12:00:00Z")
+	old := now.Add(-40 * audit.Day)
+	both := []string{"main", "events"}
+	for name, c := range map[string]struct {
+		spec   clusterSpec
+		body   string // in the place of the cluster's document
+		stores []string
+		want   []string // warnings and worse
+		places int      // not audited
+	}{
+		"a healthy cluster":      {spec: clusterSpec{members: 3}, stores: []string{"kops-state/a.example.com/backups/etcd/main"}},
+		"two etcds in one store": {spec: clusterSpec{members: 3, etcds: both, store: map[string]string{"events": "s3://kops-state/a.example.com/backups/etcd/main"}}, stores: []string{"kops-state/a.example.com/backups/etcd/main"}, want: []string{"critical control/shared-store"}},
+		"fewer members":          {spec: clusterSpec{members: 1}, stores: []string{"kops-state/a.example.com/backups/etcd/main"}, want: []string{"warning control/spec-mismatch"}},
+		"one store is gone":      {spec: clusterSpec{members: 3, etcds: both}, stores: []string{"kops-state/a.example.com/backups/etcd/main"}, want: []string{"critical audit/store-vanished"}},
+		"a store at Google":      {spec: clusterSpec{members: 3, etcds: both, store: map[string]string{"events": "gs://b/events"}}, stores: []string{"kops-state/a.example.com/backups/etcd/main"}, places: 1},
+		"stores in another place": {spec: clusterSpec{members: 3, etcds: both, store: map[string]string{"main": "s3://kops-state/x/main", "events": "s3://kops-state/x/events/"}},
+			stores: []string{"kops-state/x/main"}, want: []string{"critical audit/store-vanished"}},
+		"never made":           {spec: clusterSpec{members: 3}, want: []string{}},
+		"empty":                {body: " ", stores: []string{"kops-state/a.example.com/backups/etcd/main"}, places: 1},
+		"an error page":        {body: "<html>503</html>", stores: []string{"kops-state/a.example.com/backups/etcd/main"}, places: 1},
+		"something else":       {body: "apiVersion: v1", stores: []string{"kops-state/a.example.com/backups/etcd/main"}, places: 1},
+		"something else apart": {body: "apiVersion: v1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := storetest.NewFake(func() time.Time { return now })
+			state := fake.CreateBucket("kops-state")
+			state.SetVersioning("Enabled")
+			c.spec.name, c.spec.created, c.spec.version = "a.example.com", old, "3.5.30"
+			body := c.spec.yaml("s3://kops-state")
+			if c.body != "" {
+				body = []byte(c.body)
+			}
+			state.Put("a.example.com/config", body, storetest.WithTime(old))
+			for _, s := range c.stores {
+				etcdStore(state, strings.TrimPrefix(s, "kops-state/"), now, "cs", 3, 5*time.Minute)
+			}
+			r, _ := reportOf(t, now, "s3://kops-state", "--endpoint-url", fake.URL(t))
+			for _, f := range findings(r) {
+				if !strings.HasPrefix(f, "info ") && !slices.Contains(c.want, f) {
+					t.Errorf("found %s", f)
+				}
+			}
+			for _, f := range c.want {
+				if !slices.Contains(findings(r), f) {
+					t.Errorf("%s was not found among %q", f, findings(r))
+				}
+			}
+			places := 0
+			for _, p := range r.Problems {
+				if len(c.stores) > 0 || p.Cause != audit.CauseNoStore {
+					places++
+				}
+			}
+			if places != c.places || c.places > 0 && r.Verdict != audit.VerdictUnknown {
+				t.Errorf("verdict %s, not audited: %+v, want %d", r.Verdict, r.Problems, c.places)
+			}
+		})
+	}
+}
+
 // What a lifecycle rule will do to kops's own files is foretold, whichever of the
 // cluster's places is asked for: the state store, one backup store in it, or both
 // where the backups are in a bucket of their own.

@@ -30,6 +30,10 @@ type target struct {
 type sight struct {
 	Observation *audit.Observation `json:"observation"`
 	Policy      audit.Policy       `json:"policy"`
+
+	// again looks at the store once more; nil for a recording. bucket is its.
+	again  func(ctx context.Context) *audit.Observation
+	bucket store.Bucket
 }
 
 // A viewer is shown the stores of a run, and keeps of them what it needs.
@@ -69,7 +73,7 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 	begun := p.now()
 	var problems []audit.Problem
 	var opened []target
-	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Shard: o.shard}
+	survey := &store.Survey{Now: p.now, Concurrency: o.concurrency, Progress: p.progress(o), Proposed: o.proposed, Shard: o.shard, Charm: o.charm}
 	for _, t := range ts {
 		b, prefix, err := p.open(ctx, t, pace, o)
 		if err != nil {
@@ -101,7 +105,12 @@ func (p *program) look(ctx context.Context, ts []target, pace store.Pace, o *opt
 		}
 		bill.add(seen)
 		seen.Store.Endpoint = masked(seen.Store.Endpoint)
-		v.show(i, sight{Observation: seen, Policy: policies[i]})
+		siblings := seen.Siblings
+		v.show(i, sight{Observation: seen, Policy: policies[i], bucket: found.Bucket(i), again: func(ctx context.Context) *audit.Observation {
+			o := found.Again(ctx, i, siblings)
+			o.Store.Endpoint = masked(o.Store.Endpoint)
+			return o
+		}})
 	})
 	if err == nil {
 		bill.print(p.now())

@@ -175,13 +175,16 @@ them and when, and what to do. It only reads.
 		p.suggestCommand(),
 		p.lintCommand(),
 		p.verifyCommand(),
+		p.preflightCommand(),
 		p.diffCommand(),
 		p.drillCommand(),
 		p.explainCommand(),
 		p.configCommand(),
 		p.doctorCommand(),
+		p.serveCommand(),
 		p.notifyCommand(),
 		p.demoCommand(),
+		p.manCommand(),
 		p.versionCommand(),
 	)
 	return root

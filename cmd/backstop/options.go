@@ -38,6 +38,8 @@ type options struct {
 	logLevel    string
 	logFormat   string
 
+	// charm says to look at snapshots of Juju's etcd charm too.
+	charm bool
 	// proposed are lifecycle configurations that may come: what they ask about
 	// control files is looked at, too.
 	proposed []lifecycle.Configuration

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"backstop/audit"
 	"backstop/rules/lint"
@@ -46,6 +47,9 @@ func (p *program) replay(args []string, o *options, v viewer) ([]audit.Problem, 
 	sights, problems, places, err := readRecording(o.replay)
 	if err != nil {
 		return nil, err
+	}
+	if !o.charm { // other commands are about etcd-manager's
+		sights = slices.DeleteFunc(sights, func(s sight) bool { return s.Observation.Store.Layout != "" })
 	}
 	o.places = places
 	if sights, err = p.rejudge(sights, o); err != nil {

@@ -78,6 +78,14 @@ func (v *view) Open(ctx context.Context, in store.OpenInput) (store.Stream, erro
 	return store.Stream{ReadCloser: io.NopCloser(bytes.NewReader(doc.Body)), Object: doc.Object, VersionID: doc.VersionID}, nil
 }
 
+func (v *view) Unchanged(_ context.Context, seen audit.Object) (bool, error) {
+	found := v.current(seen.Key)
+	if found == nil {
+		return false, missing("read", v.URL(seen.Key))
+	}
+	return found.Object == seen && found.unreadable == "", nil
+}
+
 func (v *view) Tags(context.Context, string) (map[string]string, error) {
 	return map[string]string{}, nil
 }

@@ -55,6 +55,9 @@ func readCases(t *testing.T, into any) {
 func TestCases(t *testing.T) {
 	var f caseFile
 	readCases(t, &f)
+	if len(f.Cases)+len(f.Timelines)+len(f.HeaderCases)+len(f.InvalidPolicies)+len(f.ValidPolicies) == 0 {
+		t.Fatal("the file holds no case under a name that is known")
+	}
 	s := &totals
 	for _, c := range f.Cases {
 		s.run(t, "prediction", c.ID, c.check)

@@ -31,7 +31,7 @@ func options(t *testing.T, dirs ...string) Options {
 		}
 		_ = os.RemoveAll(scratch)
 	})
-	return Options{Dirs: dirs, Scratch: scratch, StartTimeout: time.Minute, Now: time.Now}
+	return Options{Dirs: dirs, Scratch: scratch, StartTimeout: 3 * time.Minute, Now: time.Now}
 }
 
 // drillOf drills a snapshot.
@@ -70,7 +70,11 @@ func TestHealthyAreRestored(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
 				release := etcdtest.Find(t, minor)
-				r := drillOf(t, snapshottest.Gzipped(t, name), options(t, dirsOf(release)...))
+				b := snapshottest.Plain(t, name)
+				if name == "post-reset-v3.6" {
+					b = snapshottest.Gzipped(t, name) // a small one: compressing takes longer than all else
+				}
+				r := drillOf(t, b, options(t, dirsOf(release)...))
 				if isRestored(t, r); r.Minor != minor || !strings.HasPrefix(r.Tools.Version, minor+".") {
 					t.Errorf("minor %s, etcd %s", r.Minor, r.Tools.Version)
 				}
@@ -120,7 +124,7 @@ func TestDamagedAreRefused(t *testing.T) {
 		damaged++
 		o := options(t)
 		o.Step = func(what string) { t.Errorf("%s: %s", name, what) }
-		if r := drillOf(t, snapshottest.Gzipped(t, name), o); r.Outcome != Damaged || r.Snapshot.Verdict != snapshot.Damaged || r.Reason == "" {
+		if r := drillOf(t, snapshottest.Plain(t, name), o); r.Outcome != Damaged || r.Snapshot.Verdict != snapshot.Damaged || r.Reason == "" {
 			t.Errorf("%s: %s, %s", name, r.Outcome, r.Reason)
 		}
 	}
@@ -201,7 +205,7 @@ func TestInterrupted(t *testing.T) {
 					cancel()
 				}
 			}
-			b := snapshottest.Gzipped(t, "healthy-v3.6")
+			b := snapshottest.Gzipped(t, "post-reset-v3.6")
 			if _, err := Run(ctx, bytes.NewReader(b), o); !errors.Is(err, context.Canceled) || !met {
 				t.Errorf("%v, reached: %t", err, met)
 			}

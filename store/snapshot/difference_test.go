@@ -164,11 +164,11 @@ func TestInventoryIsBounded(t *testing.T) {
 		}))
 	}
 	without, with := least(func() *snapshot.Inventory { return nil }), least(snapshot.NewInventory)
-	if with <= without+1097*40 {
+	if with <= without+1097*32 {
 		t.Errorf("with an inventory of 1,097 keys it takes %d bytes, without %d", with, without)
 	}
 	inv := snapshot.NewInventory()
-	if snapshot.Verify(bytes.NewReader(plain), snapshot.Options{Inventory: inv}); inv.Bytes() < 1097*40 || inv.Bytes() > with-without {
+	if snapshot.Verify(bytes.NewReader(plain), snapshot.Options{Inventory: inv}); inv.Bytes() < 1097*32 || inv.Bytes() > with-without {
 		t.Errorf("it says that it keeps %d bytes; making it took %d", inv.Bytes(), with-without)
 	}
 }

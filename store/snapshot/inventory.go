@@ -8,7 +8,7 @@ import (
 
 // An Inventory is what a snapshot holds, key by key, kept small enough to be
 // compared with another: of each key that can be read a fingerprint, one of its
-// value, and where it belongs. It takes 48 bytes a key, whatever the values are.
+// value, and where it belongs. It takes 32 bytes a key, whatever the values are.
 //
 // [Verify] fills the one that [Options.Inventory] names. Fingerprints are seeded,
 // so that two can only be compared when the second came from [Inventory.Another].

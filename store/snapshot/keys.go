@@ -50,6 +50,9 @@ func (w *walker) count() bool {
 		w.facts.KeyBytes += int64(r.size)
 		by[r.group].Keys++
 		by[r.group].Bytes += int64(r.size)
+		if r.flags&isKubernetes != 0 {
+			w.facts.KubernetesKeys++
+		}
 		if r.flags&isLeased != 0 {
 			w.facts.LeasedKeys++
 		}

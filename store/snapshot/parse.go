@@ -151,6 +151,9 @@ func (s *scanner) record(r revision, e element) flaw {
 	if kv.lease != 0 {
 		rec.flags |= isLeased
 	}
+	if bytes.HasPrefix(kv.key, []byte(registry)) {
+		rec.flags |= isKubernetes
+	}
 	if kv.unknown {
 		rec.flags |= isUnknown
 	}

@@ -142,7 +142,8 @@ type Facts struct {
 	Size int64 `json:"size_bytes"`
 	// InUse is how much of Size the tree takes; the rest is free pages.
 	InUse int64 `json:"in_use_bytes"`
-	// SHA256 is the trailer in hexadecimal: the identity of the content.
+	// SHA256 is that of the database in hexadecimal, as its trailer has it: the
+	// identity of the content.
 	SHA256 string `json:"sha256"`
 	// Hash is the one that `etcdutl snapshot status` prints.
 	Hash uint32 `json:"hash"`
@@ -176,6 +177,9 @@ type Facts struct {
 
 	// Keys is the number of keys that can be read at Revision.
 	Keys int64 `json:"keys"`
+	// KubernetesKeys is how many of Keys are below /registry/, where Kubernetes
+	// keeps its own.
+	KubernetesKeys int64 `json:"kubernetes_keys"`
 	// KeyBytes is what the newest record of each of Keys takes in the database.
 	KeyBytes int64 `json:"key_bytes"`
 	// Revisions is the number of records, old ones and tombstones included.

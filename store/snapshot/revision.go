@@ -67,5 +67,6 @@ type record struct {
 const (
 	isTombstone = 1 << iota
 	isLeased
-	isUnknown // its value has fields that this program does not know
+	isKubernetes // its key is below /registry/
+	isUnknown    // its value has fields that this program does not know
 )

@@ -19,6 +19,10 @@ type Options struct {
 	Tail []byte
 	// MaxMemory bounds what is kept, in bytes; 0 is DefaultMaxMemory.
 	MaxMemory int64
+	// Bare says that the input is a copy of the file member/snap/db. It has no
+	// trailer, and may be longer than its pages: bbolt grows its file ahead of
+	// them. What follows the pages is not read to its end.
+	Bare bool
 	// Inventory is filled with the keys that the snapshot holds, where it turns
 	// out to be intact or restorable; nil for no inventory.
 	Inventory *Inventory
@@ -123,18 +127,26 @@ func (v *verification) describe(head []byte) string {
 	case v.out.Gzip && len(head) == 0:
 		return "it is gzip, and holds nothing"
 	case len(head) > 262 && string(head[257:262]) == "ustar":
-		return what + ", but a tar archive, as backups of etcd v2 were: no etcd-manager of today restores it"
+		return what + ", but a tar archive, as backups of etcd v2 and those of Juju's etcd charm are: no etcd-manager of today restores it, and backstop preflight --snapshots reads the charm's"
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return what + ": it begins with zeros"
 	}
 	return what
 }
 
-// total is how long the inflated snapshot has to be.
-func (v *verification) total() int64 { return v.layout.size() + trailerSize }
+// total is how long the inflated snapshot has to be; a bare one may be longer.
+func (v *verification) total() int64 {
+	if v.options.Bare {
+		return v.layout.size()
+	}
+	return v.layout.size() + trailerSize
+}
 
 // length holds what is known of the length against the meta page.
 func (v *verification) length() bool {
+	if v.options.Bare {
+		return v.bareLength()
+	}
 	says := fmt.Sprintf("its meta page counts %d pages of %d bytes, which makes %d with the trailer", v.layout.pages, v.layout.pageSize, v.total())
 	if !v.out.Gzip {
 		if v.options.Size > 0 && v.options.Size != v.total() {
@@ -147,6 +159,16 @@ func (v *verification) length() bool {
 		}
 	}
 	return len(v.out.Damage) == 0
+}
+
+// bareLength is length for a copy of the file.
+func (v *verification) bareLength() bool {
+	if n := v.options.Size; !v.out.Gzip && n > 0 && n < v.layout.size() {
+		v.out.damagef(BadLength, "its meta page counts %d pages of %d bytes, and it has %d bytes: it was cut short, or copied while etcd wrote to it",
+			v.layout.pages, v.layout.pageSize, n)
+		return false
+	}
+	return true
 }
 
 // guess says what a wrong length may come from.
@@ -173,6 +195,8 @@ func (v *verification) ended(end streamEnd) bool {
 		return false
 	case end.stopped:
 		return false
+	case v.options.Bare:
+		return v.bareEnded(end)
 	case end.n > v.total():
 		v.out.damagef(BadLength, "it goes on after byte %d, where its meta page has it end", v.total())
 		return false
@@ -190,6 +214,21 @@ func (v *verification) ended(end streamEnd) bool {
 	return end.n >= v.layout.size()
 }
 
+// bareEnded is ended for a copy of the file: whatever follows its pages is as it
+// may be.
+func (v *verification) bareEnded(end streamEnd) bool {
+	switch {
+	case end.n >= v.layout.size():
+		return true
+	case end.err != nil:
+		v.out.damagef(BadGzip, "%v", end.err)
+	default:
+		v.out.damagef(BadLength, "it ends at byte %d of %d, in page %d of %d", end.n, v.total(),
+			end.n/int64(v.layout.pageSize), v.layout.pages)
+	}
+	return false
+}
+
 // when says when bytes were changed, as far as gzip's checksum tells.
 func (v *verification) when() string {
 	if v.out.Gzip {
@@ -200,7 +239,7 @@ func (v *verification) when() string {
 
 // resolve walks the tree and makes the facts.
 func (v *verification) resolve(s *scanner, end streamEnd) {
-	f := &Facts{PageSize: int(s.pageSize), Size: s.size(), SHA256: hex.EncodeToString(end.trailer)}
+	f := &Facts{PageSize: int(s.pageSize), Size: s.size(), SHA256: hex.EncodeToString(end.sum)}
 	w := newWalker(s, &v.out, f)
 	if !w.walk() || !w.summarize() {
 		v.tooBig(errTooBig)

@@ -336,6 +336,30 @@ var contract = []clause{
 		},
 	},
 	{
+		name:     "an object is unchanged until it is written again",
+		contents: objects("a/1"),
+		test: func(t *testing.T, be Backend, b store.Bucket) {
+			d, err := b.Get(t.Context(), "a/1", 1<<10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if same, err := b.Unchanged(t.Context(), d.Object); err != nil || !same {
+				t.Errorf("the object as it was read: got %v, %v", same, err)
+			}
+			other := d.Object
+			other.ETag = "0123456789abcdef0123456789abcdef"
+			if same, err := b.Unchanged(t.Context(), other); err != nil || same {
+				t.Errorf("with another ETag: got %v, %v", same, err)
+			}
+			other.Key = "a/2"
+			_, err = b.Unchanged(t.Context(), other)
+			if !errors.Is(err, store.ErrMissing) {
+				t.Errorf("what does not exist: got %v, want ErrMissing", err)
+			}
+			wantError(t, err)
+		},
+	},
+	{
 		name:     "what does not exist is missing",
 		contents: objects("a/b/c"),
 		test: func(t *testing.T, _ Backend, b store.Bucket) {

@@ -39,6 +39,7 @@ func act(args []string) error {
 	concurrency := flags.Int("concurrency", 8, "of the audit, and of the client that makes its requests")
 	runs := flags.Int("runs", 5, "how often each is measured, in turns")
 	program := flags.String("backstop", "bin/backstop", "the `program` to measure")
+	served := flags.Duration("serve", 3*time.Minute, "how long backstop serve is scraped, with 500 stores; 0 leaves that out")
 	role := ""
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		role, args = args[0], args[1:]
@@ -54,7 +55,15 @@ func act(args []string) error {
 	case "replay", "list":
 		return client(role, *endpoint, *list, *concurrency)
 	case "":
-		return compare(n, *latency, *concurrency, *runs, *program)
+		if err := compare(n, *latency, *concurrency, *runs, *program); err != nil {
+			return err
+		}
+		fallthrough
+	case "load":
+		if *served == 0 {
+			return nil
+		}
+		return underLoad(size{Clusters: 250, Stores: 2, Snapshots: n.Snapshots}, *latency, *served, *program, os.Stdout)
 	}
 	return fmt.Errorf("there is no role %q", role)
 }

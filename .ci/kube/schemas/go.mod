@@ -1,0 +1,3 @@
+module backstop.invalid/ci/schemas
+
+go 1.26
