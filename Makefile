@@ -2,7 +2,7 @@
 GO ?= go
 TOOLS := $(CURDIR)/bin/tools
 
-.PHONY: build test unit real lint deps cases update situations fuzz oracle bench screenshots image image-test manifests manifests-update kube demo clean
+.PHONY: build test unit real lint deps cases update situations fuzz oracle bench replay screenshots image image-test manifests manifests-update kube demo clean
 
 build: ## bin/backstop
 	$(GO) build -trimpath -o bin/backstop ./cmd/backstop
@@ -54,6 +54,12 @@ BENCHFLAGS ?=
 bench: build ## every program of cmd/bench, then the benchmarks of the packages
 	@set -e; for b in cmd/bench/*/; do $(GO) build -trimpath -o bin/ ./$$b; "bin/$$(basename $$b)" $(BENCHFLAGS); done
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+SCENARIO ?= $(addprefix cmd/replay/scenarios/,disasters.yaml lifecycle.yaml fleet.yaml)
+REPLAYFLAGS ?=
+replay: ## a fleet's life in memory: false alarms and missed disasters (docs/reliability.md); long
+	$(GO) build -trimpath -o bin/replay ./cmd/replay
+	bin/replay $(REPLAYFLAGS) $(SCENARIO)
 
 screenshots: ## pictures of the page in bin/screenshots: healthy, foretold, armed and reset, desktop and phone, light and dark
 	mkdir -p bin/screenshots

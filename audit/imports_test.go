@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"deploy":                      {},
 	"cmd/bench/snapshots":         {},
 	"cmd/bench/fleet":             {"audit", "store/etcdmanager", "store/storetest"},
+	"cmd/replay":                  {"audit", "rules", "store", "store/storetest"},
 	"store/storetest/child":       {},
 	"alerts/board":                {"audit", "audit/report", "alerts/notify", "rules/forecast"},
 	"alerts/deliver":              {},

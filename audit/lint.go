@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -71,11 +72,14 @@ type Radius struct {
 	// Action is what the rule does, in words.
 	Action string `json:"action"`
 	// Acts says that it acts on current objects, which are those that readers see.
-	Acts         bool `json:"acts"`
-	ControlFiles int  `json:"control_files"`
-	Snapshots    int  `json:"snapshots"`
-	Stores       int  `json:"stores"`
-	Clusters     int  `json:"clusters"`
+	Acts bool `json:"acts"`
+	// Unlooked says in words what it matches in stores that nobody looked at, of
+	// which the numbers count nothing.
+	Unlooked     string `json:"unlooked,omitempty"`
+	ControlFiles int    `json:"control_files"`
+	Snapshots    int    `json:"snapshots"`
+	Stores       int    `json:"stores"`
+	Clusters     int    `json:"clusters"`
 	// DueAtOnce counts the objects that are old enough on the day on which the
 	// configuration is written: S3 takes them at its next run.
 	DueAtOnce int `json:"due_at_once"`
@@ -193,4 +197,20 @@ func NewLintReport(r LintReport) LintReport {
 		r.Stores = []LintStore{}
 	}
 	return r
+}
+
+// Reach says what the rule matches, in words.
+func (r Radius) Reach() string {
+	verb := "matches"
+	if r.Unsure {
+		verb = "may match"
+	}
+	counts := fmt.Sprintf("%s, %s, %s", Plural(r.ControlFiles, "control file"), Plural(r.Snapshots, "snapshot"), Plural(r.Clusters, "cluster"))
+	switch {
+	case r.Unlooked == "":
+		return verb + " " + counts
+	case r.ControlFiles+r.Snapshots == 0:
+		return verb + " " + r.Unlooked
+	}
+	return verb + " " + counts + ", and " + r.Unlooked
 }

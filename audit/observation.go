@@ -412,8 +412,12 @@ func (l Listing) Copied() bool {
 	var n int
 	var least, most time.Duration
 	for _, s := range l.Snapshots {
-		late := s.Stored().Sub(s.Taken)
-		if s.Taken.IsZero() || s.Stored().IsZero() || late <= copiedAfter {
+		if s.Taken.IsZero() {
+			continue
+		}
+		stored := s.Stored()
+		late := stored.Sub(s.Taken)
+		if late <= copiedAfter || stored.IsZero() {
 			continue
 		}
 		if n == 0 {

@@ -25,8 +25,21 @@ func Foresee(o *audit.Observation, p audit.Policy, now time.Time, within time.Du
 		Observation: o, Policy: p, Now: now, Within: within, Rules: config,
 		World: world(o, now), State: stateOf(o, p, now), Fresh: fresh(o, p, now) || p.Resting(now),
 	}
+	in.Overdue = o.Created.IsSet() && !orphaned(o) && now.Sub(bornAt(o)) > p.FirstSnapshotWithin()
+	in.Untold, _ = WrittenAfter(o, now)
 	if born, _, ok := replacedAt(o, now); ok && !acknowledgedReset(p, born) {
 		in.Reset, in.Filled = born, emptySnapshotBytes
 	}
 	return in
+}
+
+// WrittenAfter says that something of the store was written after a time of
+// judgement, so that how it stood then cannot be told; ok is false where that is not
+// so.
+func WrittenAfter(o *audit.Observation, now time.Time) (why string, ok bool) {
+	_, last := lastWrite(o)
+	if last.Sub(now) <= judgedBefore {
+		return "", false
+	}
+	return "the store holds what was written " + span(last.Sub(now)) + " after " + stamp(now) + ", the time of judgement", true
 }

@@ -299,3 +299,59 @@ func TestForecast(t *testing.T) {
 		})
 	}
 }
+
+// All that is overdue goes in S3's next run, in an order that nobody knows: a reset is
+// possible then, and later midnights bring it in their order.
+func TestForecastSaysThatAResetIsPossible(t *testing.T) {
+	for name, c := range map[string]struct {
+		created, spec time.Duration
+		days          int
+		want          time.Time
+		says          string
+	}{
+		"both overdue":      {60 * audit.Day, 50 * audit.Day, 20, noon, "Both control files are overdue, since "},
+		"the same midnight": {60 * audit.Day, 60 * audit.Day, 70, midnight.AddDate(0, 0, 10), "Both control files go at the same midnight"},
+		"created first":     {60 * audit.Day, 50 * audit.Day, 70, time.Time{}, "created goes first"},
+	} {
+		o := healthy()
+		all(aged(c.created, c.spec), lifecycleRules(expireAll(c.days)))(o)
+		tl := Forecast(o, audit.DefaultPolicy(), noon, 0, nil)
+		if !tl.ResetPossible.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, tl.ResetPossible, c.want)
+		}
+		if !slices.ContainsFunc(tl.Events, func(e forecast.Event) bool { return strings.HasPrefix(e.Meaning, c.says) }) {
+			t.Errorf("%s: %+v does not say %q", name, tl.Events, c.says)
+		}
+	}
+}
+
+// Of a time before the last write nothing is told, and least of all that all is well.
+func TestForecastInventsNoPast(t *testing.T) {
+	o := healthy()
+	tl := Forecast(o, audit.DefaultPolicy(), noon.AddDate(-6, 0, 0), 0, nil)
+	if tl.Verdict != audit.VerdictUnknown || tl.State != etcdmanager.Unknown || tl.Window.Known || tl.FinalWindow.Known || len(tl.Events) > 0 || len(tl.Gaps) != 1 {
+		t.Errorf("%+v", tl)
+	}
+	if why, ok := WrittenAfter(o, noon); ok {
+		t.Errorf("of the time of the look: %s", why)
+	}
+}
+
+// A store of a grown cluster in which nothing can be restored is in trouble now, as
+// the audit says.
+func TestForecastOfNothingToRestore(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(o *audit.Observation)
+		want   audit.Verdict
+	}{
+		"no snapshot":         {noSnapshots, audit.VerdictCritical},
+		"none in a new store": {all(noSnapshots, bornAtTime(noon.Add(-time.Minute))), audit.OK},
+		"some":                {all(), audit.OK},
+	} {
+		o := healthy()
+		c.change(o)
+		if tl := Forecast(o, audit.DefaultPolicy(), noon, 0, nil); tl.Verdict != c.want {
+			t.Errorf("%s: %s (%s, %s), want %s", name, tl.Verdict, tl.State, tl.Window, c.want)
+		}
+	}
+}

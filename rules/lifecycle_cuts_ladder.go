@@ -22,7 +22,11 @@ var lifecycleCutsLadder = audit.Rule{
 			return nil
 		}
 		keep, sure, whose := forecast.Ladder(o, p)
-		if f, ok := k.ladderCut(o, p, sure, whose); ok {
+		word := whose
+		if sure < keep {
+			word = forecast.SureWord
+		}
+		if f, ok := k.ladderCut(o, p, sure, word); ok {
 			return []audit.Finding{f}
 		}
 		f, ok := k.ladderCut(o, p, keep, whose)

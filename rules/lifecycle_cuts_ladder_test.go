@@ -28,7 +28,7 @@ var lifecycleCutsLadderSuite = suite{ages: true, cases: cases{
 		want:   []string{"warning: kept for 365d (as the configuration says)"}},
 	"the field is absent in kops: two years": {is: "speaks", seen: all(keeps(730*audit.Day), lifecycleRules(snapshotsOnly(365))), want: []string{"warning: kept for 730d (as kops configures it)"}},
 	"nobody says how long, and 30 days are too few for everybody": {is: "speaks", seen: lifecycleRules(snapshotsOnly(30)),
-		want: []string{"warning: one of each day is kept for 90d (as etcd-manager does by itself)"}},
+		want: []string{"warning: one of each day is kept for 90d (as kops has written into the spec of a cluster since 1.27"}},
 	"nobody says how long, and 90 days may be meant": {is: "speaks", seen: lifecycleRules(snapshotsOnly(90)),
 		want: []string{"info: hides every snapshot 90d after it was taken, and one of each day is kept for 730d (as etcd-manager does by itself)"}, says: []string{"kops writes 90 days"}},
 	"by a date, and then each one at once": {is: "speaks", seen: all(keeps(90*audit.Day), goneAt(midnight.AddDate(0, 0, -1))),

@@ -35,7 +35,7 @@ var lifecycleDeletesControl = audit.Rule{
 		case ahead > p.HorizonCritical:
 			severity = audit.Warning
 		}
-		f := audit.Found(severity, "%s%s. %s", foretold(first, now), doubt(first), outcome(o, created, spec, hasCreated, hasSpec)).
+		f := audit.Found(severity, "%s%s. %s", foretold(first, now), doubt(first), outcome(o, created, spec, hasCreated, hasSpec, now)).
 			About(o.Store.Key(first.path)).
 			Saw(first.String(), "no enabled rule that matches a control file").
 			Todo("Do NOT run kops update cluster --yes or terraform apply once a control file is gone.",
@@ -102,9 +102,10 @@ func doubt(d death) string {
 }
 
 // outcome says which state the deletions lead to, and what follows.
-func outcome(o *audit.Observation, created, spec death, hasCreated, hasSpec bool) string {
+func outcome(o *audit.Observation, created, spec death, hasCreated, hasSpec bool, now time.Time) string {
 	const reset = "etcd-manager then makes a NEW, EMPTY cluster within seconds, with nobody touching it"
 	noReturn := func(t time.Time) string { return " Point of no return: " + stamp(t) + "." }
+	together := hasCreated && hasSpec && forecast.OneRun(created.at, spec.at, now)
 	switch {
 	case o.Created.State == audit.Unset:
 		return "etcd-cluster-created is missing already."
@@ -114,6 +115,8 @@ func outcome(o *audit.Observation, created, spec death, hasCreated, hasSpec bool
 		return "etcd-cluster-spec was not seen: if it is there and good, then created going means that " + reset + "." + noReturn(created.at)
 	case hasCreated && (!hasSpec || created.at.Before(spec.at)) && o.Spec.IsSet() && !specCreates(o):
 		return "The spec is " + specFault(o) + ", so that the store is then armed: backups stop, and whoever writes a good spec resets the cluster." + noReturn(created.at)
+	case together:
+		return forecast.Together(created.at, spec.at) + ": backups stop, the store is armed at best, and the next `kops update cluster --yes` resets the cluster. Reset possible at once: if S3 removes created more than 10 s before spec, " + reset + "." + noReturn(created.at)
 	case hasCreated && (!hasSpec || created.at.Before(spec.at)) && o.Spec.IsSet():
 		left := "etcd-cluster-spec stays"
 		if hasSpec {
@@ -122,8 +125,6 @@ func outcome(o *audit.Observation, created, spec death, hasCreated, hasSpec bool
 		return "created goes first: reset with nobody touching it. " + left + ", and " + reset + "." + noReturn(created.at)
 	case hasCreated && !hasSpec:
 		return "The spec is missing already: the store is then armed, and the next `kops update cluster --yes` resets the cluster." + noReturn(created.at)
-	case hasCreated && created.at.Equal(spec.at):
-		return "Both control files go at the same midnight: backups stop, the store is armed at best, and the next `kops update cluster --yes` resets the cluster. Reset possible at once: if S3 removes created more than 10 s before spec, " + reset + "." + noReturn(created.at)
 	case hasCreated:
 		return "spec goes first: backups stop when the leader changes. When created follows on " + stamp(created.at) + ", the store is armed, and the next `kops update cluster --yes` resets the cluster." + noReturn(created.at)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 )
 
@@ -25,7 +26,7 @@ var lifecycleUnseen = audit.Rule{
 		if !life.IsSet() {
 			return nil
 		}
-		config, err := lifecycle.Parse(life.Value.Body)
+		config, err := forecast.ConfigurationOf(o)
 		if err == nil {
 			err = notUnderstood(config)
 		}

@@ -21,8 +21,8 @@ var lifecycleUnseenSuite = suite{cases: cases{
 	"a rule has a status that is none": {is: "speaks", seen: lifecycleRules("<Rule><ID>odd</ID><Status>On</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule>"),
 		want: []string{`unknown: rule 1 has the status "On"`}},
 	"the configuration holds what no S3 documents": {is: "speaks", seen: lifecycleRules("<Evaporation/>" + expireAll(90)), want: []string{"unknown: the configuration holds Evaporation"}},
-	"no rules at all are rules that were seen":     {is: "boundary", seen: lifecycleBody("<LifecycleConfiguration></LifecycleConfiguration>")},
-	"the same as AWS's JSON":                       {is: "boundary", seen: lifecycleBody(`{"Rules":[]}`)},
+	"no rules at all, which no S3 says":            {is: "boundary", seen: lifecycleBody("<LifecycleConfiguration></LifecycleConfiguration>"), want: []string{"unknown: cannot be understood (it has no rule"}},
+	"the same as AWS's JSON":                       {is: "boundary", seen: lifecycleBody(`{"Rules":[]}`), want: []string{"unknown: cannot be understood (it has no rule"}},
 
 	"a rule that is switched off may hold anything": {is: "boundary", seen: lifecycleRules("<Rule><ID>odd</ID><Status>Disabled</Status><Filter/><Evaporation><Days>1</Days></Evaporation></Rule>")},
 	"one that is not, after it, may not": {is: "boundary", seen: lifecycleRules("<Rule><ID>off</ID><Status>Disabled</Status><Filter/><Evaporation/></Rule><Rule><ID>on</ID><Status>Enabled</Status><Filter/><Evaporation/></Rule>"),

@@ -181,10 +181,7 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 			s.NamedBy = p.NamedBy
 			j := job{place: f.place, bucket: p.Bucket, unlisted: f.err}
 			j.kops, j.state = r.told(f, p, at, expected)
-			if s.NamedBy == "" && j.kops.Value.Known {
-				s.NamedBy = "kops"
-			}
-			j.store = s
+			j.store = named(s, j.kops.Value)
 			if !paid {
 				j.usage = f.usage
 			}
@@ -205,6 +202,21 @@ func (r *survey) plan(ctx context.Context, finds []find) {
 			r.follow(ctx, e)
 		}
 	}
+}
+
+// named gives a store the names that kops has for it: a place outside kops's layout
+// does not tell them, and what belongs to one cluster must find each other.
+func named(s audit.Store, k audit.Kops) audit.Store {
+	if !k.Known {
+		return s
+	}
+	if s.NamedBy == "" {
+		s.NamedBy = "kops"
+	}
+	if s.Cluster == "" {
+		s.Cluster, s.Etcd = k.Cluster, k.Etcd
+	}
+	return s
 }
 
 // roots are the stores of a place: those that were found, or, where the listing

@@ -179,6 +179,9 @@ func headline(t forecast.Timeline) []string {
 	default:
 		all = append(all, "RESET "+since(t.Reset, t.From)+", with nobody touching anything.")
 	}
+	if !t.ResetPossible.IsZero() && live {
+		all = append(all, "RESET POSSIBLE "+since(t.ResetPossible, t.From)+", with nobody touching anything: both control files go in one run, and created may go first.")
+	}
 	if !t.Lost.IsZero() {
 		all = append(all, "NOTHING LEFT TO RESTORE from "+forecast.Minute(t.Lost)+" on, in "+audit.Span(t.Lost.Sub(t.From))+".")
 	}

@@ -140,15 +140,6 @@ func judged(c audit.LintConfiguration) string {
 	return "held against " + audit.Plural(len(c.Stores), "store")
 }
 
-// reached says what a rule matches.
-func reached(r audit.Radius) string {
-	verb := "matches"
-	if r.Unsure {
-		verb = "may match"
-	}
-	return fmt.Sprintf("%s %s, %s, %s", verb, audit.Plural(r.ControlFiles, "control file"), audit.Plural(r.Snapshots, "snapshot"), audit.Plural(r.Clusters, "cluster"))
-}
-
 // fate says what becomes of a control file.
 func fate(f audit.Fact[audit.Fate]) string {
 	switch {

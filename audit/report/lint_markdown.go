@@ -53,7 +53,7 @@ func (m *markdown) blast(r audit.LintReport) {
 				if rule.Conditions != "" {
 					does += " (" + rule.Conditions + ")"
 				}
-				m.line("| %s | %s | %s | %s | %d | %s |", code(rule.Rule), quoted(rule.Prefix), escaped(does), escaped(reached(rule)), rule.DueAtOnce, code(source))
+				m.line("| %s | %s | %s | %s | %d | %s |", code(rule.Rule), quoted(rule.Prefix), escaped(does), escaped(rule.Reach()), rule.DueAtOnce, code(source))
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func radiusLine(r audit.Radius) string {
 	if r.Conditions != "" {
 		s += " and " + r.Conditions
 	}
-	s += fmt.Sprintf(", %s: %s", reached(r), r.Action)
+	s += fmt.Sprintf(", %s: %s", r.Reach(), r.Action)
 	if r.DueAtOnce > 0 {
 		s += fmt.Sprintf("; %s due at once", audit.Plural(r.DueAtOnce, "object"))
 	}

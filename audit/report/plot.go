@@ -17,7 +17,6 @@ type plot struct {
 	Top        string // what the upper edge is; the lower is 0
 	From, To   string
 	Says       string // the same in a sentence
-	last       float64
 }
 
 // plotsOf draws what is known of the snapshots: of each its size, and of those that

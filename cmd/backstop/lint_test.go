@@ -31,7 +31,7 @@ func code(t *testing.T, name, body string) string {
 const (
 	wholeBucket = `{"Rules":[{"ID":"expire-30d","Status":"Enabled","Filter":{"Prefix":""},"Expiration":{"Days":30}}]}`
 	harmless    = `{"Rules":[{"ID":"uploads","Status":"Enabled","Filter":{},"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":7}}]}`
-	shortRule   = `{"Rules":[{"ID":"short","Status":"Enabled","Filter":{"Prefix":"prod.example.com/backups/etcd/main/20"},"Expiration":{"Days":90}}]}`
+	shortRule   = `{"Rules":[{"ID":"short","Status":"Enabled","Filter":{"Prefix":"prod.example.com/backups/etcd/main/20"},"Expiration":{"Days":60}}]}`
 )
 
 // lintedState is the kops plan for the bucket of the tests.

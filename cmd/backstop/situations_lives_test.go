@@ -120,6 +120,13 @@ var lives = []situation{
 		},
 		want: found{"main": "running WARNING: warning bucket/duplicate-tree", "backups-eu/prod/main": "imminent CRITICAL: critical control/reset-imminent"},
 		says: []string{"its control/ did not come along"}},
+	{name: "copied store: backupStore was changed to a folder beside the old one, nothing was copied, and kops update has run",
+		is: func(w *scene) {
+			w.prod(withStore("s3://kops-state/prod.example.com/elsewhere"))
+			w.tree("prod.example.com/elsewhere").spec(10*minute, 3, "3.5.30")
+		},
+		want: found{"main": "running WARNING: warning bucket/duplicate-tree", "kops-state/prod.example.com/elsewhere": "imminent CRITICAL: critical control/reset-imminent"},
+		says: []string{"its control/ did not come along"}},
 	{name: "copied store: the copy is what etcd-manager writes to, for two days",
 		is: func(w *scene) {
 			b := w.bucket("backups-eu")

@@ -98,6 +98,7 @@ func (f *foresight) happen(at time.Time) {
 			f.note(i, h, at)
 			if h.takes() {
 				gone = append(gone, i)
+				f.due[i] = h.At
 			}
 		}
 	}
@@ -111,6 +112,9 @@ func (f *foresight) happen(at time.Time) {
 	if len(gone) > 0 {
 		f.enter(at, state)
 		f.milestones[len(f.milestones)-1].Meaning = f.meaning(before, state, gone)
+		if len(gone) == 2 && state == etcdmanager.Armed && f.World.Quality == etcdmanager.WithMembers && f.live {
+			f.t.ResetPossible = at
+		}
 		f.react(at)
 	}
 }

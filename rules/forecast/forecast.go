@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"backstop/audit"
@@ -36,6 +37,12 @@ type Input struct {
 	// snapshots are still there; zero where none did, or it was meant. What can
 	// be restored is then what is left of the old one.
 	Reset time.Time
+	// Overdue says that the cluster is old enough to have a snapshot: it is then in
+	// trouble if none can be restored.
+	Overdue bool
+	// Untold says why nothing can be told of the store as of Now: it was written to
+	// later. Empty where that is not so.
+	Untold string
 	// Filled is how many bytes the data of a snapshot has at least to count as
 	// one that can be restored; 0 means 1.
 	Filled int64
@@ -44,6 +51,9 @@ type Input struct {
 // Of foresees what becomes of a store if nobody touches it.
 func Of(in Input) Timeline {
 	f := newForesight(in)
+	if in.Untold != "" {
+		return f.untold()
+	}
 	f.followControl()
 	f.followSnapshots()
 	f.tell()
@@ -62,6 +72,7 @@ type foresight struct {
 	live      bool // an etcd-manager reads and writes the store
 
 	files      [2]controlFile // created, spec
+	due        [2]time.Time   // when each was last due to be taken away
 	phases     []phase
 	reset      bool // etcd-manager has made a new cluster, in this timeline
 	after      bool // or before it
@@ -108,6 +119,10 @@ func (f *foresight) rules() (lifecycle.Configuration, bool) {
 	return c, err == nil && f.o.Bucket.Lifecycle.Seen()
 }
 
+// errNoRules is of a configuration without rules, which no S3 gives: of a bucket
+// without rules it says that there is no configuration (404).
+var errNoRules = errors.New("it has no rule, and of a bucket without rules S3 says that there is no configuration")
+
 // ConfigurationOf gives the bucket's lifecycle rules, with what the server says of
 // small objects. Where there are none, or none were seen, it has no rules: ask
 // the observation which.
@@ -118,6 +133,9 @@ func ConfigurationOf(o *audit.Observation) (lifecycle.Configuration, error) {
 	c, err := lifecycle.Parse(o.Bucket.Lifecycle.Value.Body)
 	if err != nil {
 		return lifecycle.Configuration{}, err
+	}
+	if len(c.Rules) == 0 {
+		return lifecycle.Configuration{}, errNoRules
 	}
 	// AWS's JSON holds the default, XML does not.
 	c.DefaultMinimumSize = cmp.Or(c.DefaultMinimumSize, o.Bucket.TransitionSizeDefault)
@@ -162,7 +180,7 @@ const kopsDaily = 90 * audit.Day
 
 // Ladder is how long one snapshot of each day is to be kept, and by whose word.
 // Where nobody says it is etcd-manager's own two years; sure is then what even the
-// shortest ladder in use would keep.
+// shortest ladder in use would keep, which [SureWord] speaks of.
 func Ladder(o *audit.Observation, p audit.Policy) (keep, sure time.Duration, whose string) {
 	keep = max(clamp(p.KeepDaily), clamp(p.KeepHourly))
 	k := o.Kops.Value
@@ -173,4 +191,22 @@ func Ladder(o *audit.Observation, p audit.Policy) (keep, sure time.Duration, who
 		return keep, keep, "as kops configures it"
 	}
 	return keep, min(keep, kopsDaily), "as etcd-manager does by itself"
+}
+
+// SureWord says whose word the shorter of two ladders is: nobody's about this
+// cluster.
+const SureWord = "as kops has written into the spec of a cluster since 1.27; nobody says what holds for this one, and by itself etcd-manager keeps 2 years"
+
+// Kept is what a rule that takes snapshots after some days is held against: by the
+// sure ladder where the rule is shorter than that, and else by the whole one, which
+// perhaps nobody means.
+func Kept(o *audit.Observation, p audit.Policy, days time.Duration) (keep time.Duration, whose string, sure bool) {
+	keep, least, whose := Ladder(o, p)
+	switch {
+	case least == keep:
+		return keep, whose, true
+	case days < least:
+		return least, SureWord, true
+	}
+	return keep, whose, false
 }

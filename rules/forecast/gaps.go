@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"strings"
+	"time"
 
 	"backstop/audit"
 	"backstop/rules/lifecycle"
@@ -134,4 +135,16 @@ func (f *foresight) tagged() bool {
 		}
 	}
 	return false
+}
+
+// untold is the timeline of a store that was written to after the time that it is
+// told from: what it held then nobody knows.
+func (f *foresight) untold() Timeline {
+	f.t.Gaps = []Gap{{Fact: audit.FactListing, Necessary: true, Reason: f.Untold, Means: "How the store stood then, and what became of it, cannot be told."}}
+	f.t.Assumes, f.t.Reset = nil, time.Time{}
+	f.t.State, f.t.FinalState, f.t.Verdict = etcdmanager.Unknown, etcdmanager.Unknown, audit.VerdictUnknown
+	if !f.At.IsZero() {
+		f.t.At = &Standing{At: f.At, State: etcdmanager.Unknown}
+	}
+	return f.t
 }

@@ -53,7 +53,7 @@ func (f *foresight) armedMeaning(atOnce bool) string {
 	const next = "Backups stop; the next `kops update cluster --yes`, `terraform apply` or `etcd-manager-ctl configure-cluster` resets the cluster."
 	switch {
 	case atOnce && f.World.Quality == etcdmanager.WithMembers:
-		return "Both control files go at the same midnight: armed at best, reset possible (if S3 removes created more than 10 s before spec, etcd-manager makes a NEW, EMPTY cluster with nobody touching it). " + next
+		return Together(f.due[0], f.due[1]) + ": armed at best, reset possible (if S3 removes created more than 10 s before spec, etcd-manager makes a NEW, EMPTY cluster with nobody touching it). " + next
 	case f.files[1].presence == etcdmanager.Present:
 		return "etcd-cluster-spec is there but bad: only that keeps etcd-manager from a reset. " + next
 	}
@@ -68,4 +68,16 @@ func (f *foresight) lostAt(i int) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// OneRun reports whether one run of S3's lifecycle takes two things: those that are
+// due at the same midnight, and all that is overdue. Which goes first nobody knows.
+func OneRun(a, b, now time.Time) bool { return a.Equal(b) || !a.After(now) && !b.After(now) }
+
+// Together says that both control files go in one run.
+func Together(created, spec time.Time) string {
+	if created.Equal(spec) {
+		return "Both control files go at the same midnight"
+	}
+	return "Both control files are overdue, since " + audit.Stamp(created) + " and " + audit.Stamp(spec) + ", and go in the same run, in an order that nobody knows"
 }

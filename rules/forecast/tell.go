@@ -295,6 +295,9 @@ func (f *foresight) verdict() audit.Verdict {
 	}
 	if f.live {
 		worse(stateVerdicts[f.t.State])
+		if f.Overdue && f.t.Window.Known && f.t.Window.Count == 0 {
+			worse(audit.VerdictCritical)
+		}
 	}
 	return v
 }

@@ -37,6 +37,9 @@ type Timeline struct {
 	// it; zero where it does not. States after it are the new cluster's, and
 	// windows hold what is left of the old one.
 	Reset time.Time `json:"reset,omitzero"`
+	// ResetPossible is when both control files go in one run of S3's: if created
+	// goes first, that is a reset with nobody touching it; zero for never.
+	ResetPossible time.Time `json:"reset_possible,omitzero"`
 	// Lost is when the last snapshot of the cluster as it is now can no longer
 	// be restored. Zero where that does not come before To.
 	Lost time.Time `json:"lost,omitzero"`

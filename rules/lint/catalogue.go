@@ -314,7 +314,7 @@ var rejected = Rule{
 	Severities: []audit.Severity{audit.Warning, audit.Unsure, audit.Info},
 	configuration: func(s *subject) []audit.LintFinding {
 		return append(s.faults(), s.over(func() []audit.LintFinding {
-			if len(s.reading.Rules) == 0 {
+			if len(s.reading.Rules) == 0 && !s.reading.Written {
 				return nil // no configuration: a DELETE, and no PUT
 			}
 			var all []audit.LintFinding

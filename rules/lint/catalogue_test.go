@@ -58,6 +58,16 @@ var catalogueCases = lintCases{
 	"no ID": {doc: strings.Replace(logs(`"Expiration":{"Days":3}`), `"ID":"r",`, "", 1), stores: []Store{healthy()}, want: []string{"info lint/id-missing: rule 1 has no ID"}},
 	"what S3 refuses": {doc: snaps(`"Expiration":{"Days":0}`), stores: []Store{healthy()},
 		want: []string{"warning lint/rejected: S3 would refuse the configuration (InvalidArgument, Expiration.Days)", "warning lint/retention-shorter-than-tool: 0 days"}},
+	"no rules":                  {doc: `{"Rules":[]}`, stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse the configuration (MalformedXML, Rules)"}},
+	"rules that are null":       {doc: `{"Rules":null}`, stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse"}},
+	"no rules in XML":           {doc: `<LifecycleConfiguration></LifecycleConfiguration>`, stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse"}},
+	"no rules after a mark":     {doc: "\ufeff" + `{"Rules":[]}`, stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse"}},
+	"no rules in Terraform":     {doc: lifecycleRulesPlan(`"update"`, `{"bucket":"kops-state","rule":[]}`), stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse"}},
+	"no rules, in some bucket":  {doc: lifecycleRulesPlan(`"update"`, `{"rule":[]}`), stores: []Store{healthy()}, want: []string{"warning lint/rejected: S3 would refuse"}},
+	"rules that Terraform ends": {doc: lifecycleRulesPlan(`"delete"`, `null`), stores: []Store{healthy()}},
+	"a plan that does not tell": {doc: lifecycleRulesPlan(`"update"`, `null`), stores: []Store{healthy()}, want: []string{"unknown lint/unreadable-part: The plan does not tell what l will be"}},
+	"no rules in CloudFormation": {doc: `{"Resources":{"B":{"Type":"AWS::S3::Bucket","DeletionPolicy":"Retain","Properties":{"BucketName":"kops-state","LifecycleConfiguration":{"Rules":[]}}}}}`, stores: []Store{healthy()},
+		want: []string{"warning lint/rejected: S3 would refuse"}},
 	"what S3 refuses, at another server": {doc: logs(`"Expiration":{"Days":0}`), stores: []Store{changed(healthy(), elsewhere)},
 		want: []string{"info lint/rejected: AWS would refuse"}},
 	"what nobody foretells, at another server": {doc: logs(`"Vanish":true,"Expiration":{"Days":3}`), stores: []Store{changed(healthy(), elsewhere)},
@@ -82,8 +92,10 @@ var snapshotCases = lintCases{
 	"a size condition splits": {doc: policy(`"Filter":{"And":{"Prefix":"` + root + `/20","ObjectSizeGreaterThan":200000}},"Expiration":{"Days":800}`), stores: []Store{healthy()},
 		want: []string{"warning lint/splits-backup-pair: rule `r` separates data from meta"}, says: []string{"so in 5 snapshots", "(300 bytes) stays"}},
 	"a prefix does not": {doc: snaps(`"Expiration":{"Days":800}`), stores: []Store{healthy()}},
+	"shorter than any ladder in use": {doc: snaps(`"Expiration":{"Days":20}`), stores: []Store{healthy()},
+		want: []string{"warning lint/retention-shorter-than-tool: leaves snapshots of 20 days, and one of each day is kept for 90d (as kops has written into the spec"}},
 	"shorter than the tool": {doc: snaps(`"Expiration":{"Days":729}`), stores: []Store{healthy()},
-		want: []string{"warning lint/retention-shorter-than-tool: leaves snapshots of 729 days, of the 730d"}},
+		want: []string{"info lint/retention-shorter-than-tool: leaves snapshots of 729 days, and one of each day is kept for 730d (as etcd-manager does by itself)"}},
 	"as long as the tool": {doc: snaps(`"Expiration":{"Days":730}`), stores: []Store{healthy()}},
 	"what kops says counts": {doc: snaps(`"Expiration":{"Days":90}`), stores: []Store{changed(healthy(), func(o *audit.Observation) {
 		o.Kops = audit.Is(audit.Kops{Known: true, Daily: 90 * audit.Day})
@@ -94,3 +106,8 @@ var snapshotCases = lintCases{
 }
 
 func TestSnapshots(t *testing.T) { snapshotCases.run(t) }
+
+// lifecycleRulesPlan is a plan for a lifecycle configuration that has no rules before.
+func lifecycleRulesPlan(actions, after string) string {
+	return `{"format_version":"1.2","resource_changes":[{"address":"l","type":"aws_s3_bucket_lifecycle_configuration","name":"l","change":{"actions":[` + actions + `],"before":{"bucket":"kops-state","rule":[]},"after":` + after + `,"after_unknown":{}}}]}`
+}

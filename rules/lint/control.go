@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 	"backstop/rules/lifecycle/infra"
 	"backstop/store/etcdmanager"
@@ -114,12 +115,13 @@ func (s *subject) fates(i int, kind func(lifecycle.Event) bool) []fate {
 		return nil
 	}
 	c := alone(s.reading.Configuration, i)
+	undated := len(s.doubts(i, infra.Timing)) > 0
 	var all []fate
 	for _, st := range s.stores {
 		for _, t := range st.control() {
 			for _, e := range c.Timeline(s.lifecycleBucket(st), []lifecycle.Version{t.version}, st.Now) {
 				if kind(e) {
-					all = append(all, fate{e, t})
+					all = append(all, fate{Event: e, target: t, undated: undated})
 					break
 				}
 			}
@@ -196,10 +198,12 @@ func (s *subject) consequence(fates []fate) string {
 	switch {
 	case created.IsZero():
 		return "Backups then stop when the leader next changes."
+	case !spec.IsZero() && !created.Equal(spec) && earliest(fates).undated:
+		return "Which of them goes first depends on the age: the cluster is reset to an empty one, with nobody touching it or by the next `kops update cluster --yes`."
+	case !spec.IsZero() && forecast.OneRun(created, spec, st.Now):
+		return forecast.Together(created, spec) + ": backups stop, and the next `kops update cluster --yes` or terraform apply resets the cluster to an empty one. Reset possible at once: if S3 removes created more than 10 s before spec, that needs nobody."
 	case spec.IsZero(), created.Before(spec):
 		return "created goes first: etcd-manager then makes a NEW, EMPTY cluster within seconds, with nobody touching it."
-	case created.Equal(spec):
-		return "Both go at the same midnight: backups stop, and the next `kops update cluster --yes` or terraform apply resets the cluster to an empty one. If S3 removes created more than 10 s before spec, that needs nobody."
 	}
 	return "spec goes first: backups stop when the leader changes, and once created follows the next `kops update cluster --yes` resets the cluster to an empty one."
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // allCases are the cases of all tests, so that one can see that each rule has one.
-var allCases = []lintCases{controlCases, undoCases, snapshotCases, catalogueCases, objectCases, moveCases, bucketCases, lookCases}
+var allCases = []lintCases{controlCases, undoCases, snapshotCases, catalogueCases, objectCases, contentCases, moveCases, bucketCases, lookCases}
 
 const (
 	expire = "lint/expire-control"
@@ -22,6 +22,8 @@ var controlCases = lintCases{
 	"the whole bucket": {doc: policy(`"Filter":{},"Expiration":{"Days":30}`), stores: []Store{healthy()},
 		want: []string{"critical " + expire + ": rule `r`, prefix ``, matches 2 control files, 5 snapshots, 1 cluster, of which 7 objects are due at once: it will delete etcd-cluster-created at once, when the configuration is written (due since 2025-12-31 00:00:00Z)"},
 		says: []string{"in 20d", "the rules in force leave it alone", `"prod.example.com/backups/etcd/main/20"`, "created goes first"}},
+	"both overdue from different midnights": {doc: policy(`"Filter":{},"Expiration":{"Days":5}`), stores: []Store{healthy()},
+		want: []string{"critical lint/expire-control: Both control files are overdue, since 2025-12-06 00:00:00Z and 2026-11-26 00:00:00Z, and go in the same run"}, says: []string{"Reset possible at once"}},
 	"the store's prefix": {doc: policy(`"Filter":{"Prefix":"prod.example.com/"},"Expiration":{"Days":400}`), stores: []Store{healthy()},
 		want: []string{"critical " + expire + ": etcd-cluster-created on 2027-01-05 00:00:00Z, in 35d"}},
 	"only the spec": {doc: policy(`"Filter":{"Prefix":"` + root + `/control/etcd-cluster-spec"},"Expiration":{"Days":400}`), stores: []Store{healthy()},
@@ -41,7 +43,7 @@ var controlCases = lintCases{
 	"three stores": {doc: policy(`"Filter":{},"Expiration":{"Days":400}`), stores: []Store{healthy(), storeAt("kops-state", "prod.example.com/backups/etcd/events"), storeAt("kops-state", "dev.example.com/backups/etcd/main")},
 		want: []string{"critical " + expire + ": matches 6 control files, 15 snapshots, 2 clusters"}, says: []string{"and 1 control file more"}},
 	"a prefix without a look": {doc: policy(`"Filter":{},"Expiration":{"Days":30}`), stores: []Store{bare("kops-state", root)},
-		want: []string{"critical " + expire + ": matches 2 control files, 0 snapshots, 1 cluster: it will delete etcd-cluster-created and etcd-cluster-spec 30d after it is written"}},
+		want: []string{"critical " + expire + ": matches control files and snapshots in 1 store that nobody looked at: it will delete etcd-cluster-created and etcd-cluster-spec 30d after it is written"}},
 	"a prefix without a look, and out of reach": {doc: policy(`"Filter":{"Prefix":"logs/"},"Expiration":{"Days":30}`), stores: []Store{bare("", root)}},
 	"a store that has lost its files": {doc: policy(`"Filter":{},"Expiration":{"Days":30}`), stores: []Store{armed()},
 		want: []string{"critical " + expire + ": 30d after it is written", "warning lint/store-in-trouble: armed"}},
@@ -132,7 +134,7 @@ func TestEffects(t *testing.T) {
 	if len(c.Effects) != 2 || !c.Effects[0].After.Value.At.Equal(noon.AddDate(0, 0, 36).Truncate(audit.Day)) || c.Effects[0].Before.Value.Rule != "r" {
 		t.Errorf("%+v", c.Effects)
 	}
-	if len(c.Radius) != 1 || c.Radius[0].ControlFiles != 4 || c.Radius[0].Snapshots != 5 || c.Radius[0].Stores != 2 || !c.Radius[0].Acts {
+	if len(c.Radius) != 1 || c.Radius[0].ControlFiles != 2 || c.Radius[0].Unlooked != "control files and snapshots in 1 store that nobody looked at" || c.Radius[0].Snapshots != 5 || c.Radius[0].Stores != 2 || !c.Radius[0].Acts {
 		t.Errorf("%+v", c.Radius)
 	}
 	if r.Verdict != audit.VerdictCritical || r.Files[0].Format != string(infra.AWSJSON) {

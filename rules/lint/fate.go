@@ -12,6 +12,8 @@ import (
 type fate struct {
 	lifecycle.Event
 	target target
+	// undated says that the age or the date is known only when the code is applied.
+	undated bool
 }
 
 // taken follows a target under a configuration until something takes it from its
@@ -20,7 +22,7 @@ type fate struct {
 func taken(c lifecycle.Configuration, b lifecycle.Bucket, t target) (fate, bool) {
 	for _, e := range c.Timeline(b, []lifecycle.Version{t.version}, t.store.Now) {
 		if gone(e) || archived(e) {
-			return fate{e, t}, true
+			return fate{Event: e, target: t}, true
 		}
 	}
 	return fate{}, false
@@ -82,6 +84,8 @@ func what(e lifecycle.Event) string {
 func (f fate) when() string {
 	now := f.target.store.Now
 	switch ahead := f.At.Sub(now); {
+	case f.undated:
+		return "at a time that is known only when the code is applied"
 	case !f.target.seen:
 		return span(max(0, ahead)) + " after it is written"
 	case ahead <= 0:

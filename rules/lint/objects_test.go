@@ -17,7 +17,60 @@ func object1(actions, before, after, unknowns string) string {
 	return fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":"aws_s3_object.o","type":"aws_s3_object","name":"o","change":{"actions":[%s],"before":%s,"after":%s,"after_unknown":%s}}]}`, actions, before, after, unknowns)
 }
 
-func at(key string) string { return `{"bucket":"kops-state","key":"` + key + `","content":"{}"}` }
+func at(key string) string { return contentAt(key, `{"memberCount":1,"etcdVersion":"3.6.11"}`) }
+
+func contentAt(key, content string) string {
+	return fmt.Sprintf(`{"bucket":"kops-state","key":%q,"content":%q}`, key, content)
+}
+
+// respecs is a plan that changes the spec, or created.
+func respecs(key, before, after string) string {
+	return object1(`"update"`, contentAt(key, before), contentAt(key, after), "{}")
+}
+
+const (
+	three      = `{"memberCount":3,"etcdVersion":"3.6.11"}`
+	one        = `{"memberCount":1,"etcdVersion":"3.6.11"}`
+	createdKey = root + "/control/etcd-cluster-created"
+)
+
+// threeMembers is a store whose spec asks for three members, as kops may too.
+func threeMembers(kops int) Store {
+	return changed(healthy(), func(o *audit.Observation) {
+		o.Spec.Value.Body = []byte(three)
+		if kops > 0 {
+			o.Kops = audit.Is(audit.Kops{Known: true, ClusterKnown: true, Members: kops})
+		}
+	})
+}
+
+var contentCases = lintCases{
+	"fewer members than kops wants": {doc: respecs(specKey, three, one), stores: []Store{threeMembers(3)},
+		want: []string{"critical lint/changes-control-file: asks for fewer members than kops does, which asks for 3: at the next change of leader"}},
+	"fewer members, and kops was not seen": {doc: respecs(specKey, three, one), stores: []Store{threeMembers(0)},
+		want: []string{"warning lint/changes-control-file: fewer members than the 3 before"}},
+	"fewer members, as kops wants":               {doc: respecs(specKey, three, one), stores: []Store{threeMembers(1)}},
+	"more members":                               {doc: respecs(specKey, one, three), stores: []Store{healthy()}},
+	"fewer than in a store, which drifted":       {doc: respecs(specKey, one, `{"memberCount":2,"etcdVersion":"3.6.11"}`), stores: []Store{threeMembers(0)}, want: []string{"warning lint/changes-control-file: fewer members than the 3"}},
+	"what is in the store already":               {doc: respecs(specKey, one, three), stores: []Store{threeMembers(0)}},
+	"no members":                                 {doc: respecs(specKey, one, `{"memberCount":0}`), stores: []Store{healthy()}, want: []string{"critical lint/changes-control-file: asks for no member"}},
+	"no spec at all, and nothing of it is shown": {doc: respecs(specKey, "old", "brand-new"), stores: []Store{healthy()}, want: []string{"critical lint/changes-control-file: no cluster spec that etcd-manager can read"}, never: []string{"brand-new"}},
+	"no spec at all, and nobody looked": {doc: respecs(specKey, one, "new"), stores: []Store{bare("kops-state", root)},
+		want: []string{"critical lint/changes-control-file: no cluster spec", "unknown lint/writes-spec: not looked at"}},
+	"a content that is known only when it is applied": {doc: object1(`"update"`, contentAt(specKey, one), `{"bucket":"kops-state","key":"`+specKey+`"}`, `{"content":true}`), stores: []Store{healthy()},
+		want: []string{"unknown lint/changes-control-file: its new content is not in the code"}},
+	"a content that is in a file": {doc: object1(`"update"`, `{"bucket":"kops-state","key":"`+specKey+`","source":"a","etag":"1"}`, `{"bucket":"kops-state","key":"`+specKey+`","source":"a","etag":"2"}`, `{}`), stores: []Store{healthy()},
+		want: []string{"unknown lint/changes-control-file: its new content is not in the code"}},
+	"tags beside a content in a file": {doc: object1(`"update"`, `{"bucket":"kops-state","key":"`+specKey+`","source":"a","source_hash":"1"}`, `{"bucket":"kops-state","key":"`+specKey+`","source":"a","source_hash":"1","tags":{"a":"b"}}`, `{"etag":true}`), stores: []Store{healthy()}},
+	"created anew": {doc: respecs(createdKey, `{"timestamp":"1"}`, `{"timestamp":"2"}`), stores: []Store{healthy()},
+		want: []string{"warning lint/changes-control-file: nobody but etcd-manager writes it"}},
+	"created, of which the content is not known": {doc: object1(`"update"`, contentAt(createdKey, "a"), `{"bucket":"kops-state","key":"`+createdKey+`"}`, `{"content":true}`), stores: []Store{healthy()},
+		want: []string{"unknown lint/changes-control-file: its new content"}},
+	"created that stays":       {doc: respecs(createdKey, "a", "a"), stores: []Store{healthy()}},
+	"created that is put back": {doc: object1(`"create"`, "null", contentAt(createdKey, `{"timestamp":"1"}`), "{}"), stores: []Store{armed()}, want: []string{"warning lint/store-in-trouble: armed"}},
+}
+
+func TestContent(t *testing.T) { contentCases.run(t) }
 
 var (
 	createsSpec   = object1(`"create"`, "null", at(specKey), "{}")

@@ -6,6 +6,7 @@ import (
 
 	"backstop/audit"
 	"backstop/rules/lifecycle"
+	"backstop/rules/lifecycle/infra"
 )
 
 // radius counts what an enabled rule matches in the stores.
@@ -27,28 +28,63 @@ func (s *subject) count(i int) audit.Radius {
 	out := audit.Radius{Rule: r.Name()}
 	out.Prefix, out.Conditions = prefixOf(r)
 	out.Action, out.Acts = actionOf(r)
-	clusters := map[string]bool{}
+	undated := len(s.doubts(i, infra.Timing)) > 0
+	if undated && out.Acts {
+		out.Action += " (the age is known only when the code is applied; this is the worst)"
+	}
+	clusters, unlooked := map[string]bool{}, [3]int{} // with control files, snapshots, either
 	for _, st := range s.stores {
-		c := counter{radius: &out, rule: r, config: alone(s.reading.Configuration, i), bucket: s.lifecycleBucket(st), st: st}
-		before := out.ControlFiles + out.Snapshots
-		for _, t := range st.control() {
-			if c.counts(t) {
-				out.ControlFiles++
-			}
+		c := counter{undated: undated, radius: &out, rule: r, config: alone(s.reading.Configuration, i), bucket: s.lifecycleBucket(st), st: st}
+		control, snapshots := c.store()
+		if control+snapshots == 0 {
+			continue
 		}
-		for _, p := range st.snapshots() {
-			data, meta := c.counts(p.data), c.counts(p.meta)
-			if (data || meta) && p.data.seen {
-				out.Snapshots++
-			}
+		out.Stores++
+		clusters[st.cluster()] = true
+		if st.looked() {
+			out.ControlFiles += control
+			out.Snapshots += snapshots
+			continue
 		}
-		if out.ControlFiles+out.Snapshots > before {
-			out.Stores++
-			clusters[st.cluster()] = true
-		}
+		unlooked[0] += min(control, 1)
+		unlooked[1] += min(snapshots, 1)
+		unlooked[2]++
 	}
 	out.Clusters = len(clusters)
+	out.Unlooked = unlookedWords(unlooked)
 	return out
+}
+
+// unlookedWords says what a rule matches in stores that nobody looked at.
+func unlookedWords(n [3]int) string {
+	var what []string
+	if n[0] > 0 {
+		what = append(what, "control files")
+	}
+	if n[1] > 0 {
+		what = append(what, "snapshots")
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return strings.Join(what, " and ") + " in " + plural(n[2], "store") + " that nobody looked at"
+}
+
+// store counts the control files and the snapshots of the store that it matches. Of
+// one that nobody looked at a snapshot stands for all.
+func (c *counter) store() (control, snapshots int) {
+	for _, t := range c.st.control() {
+		if c.counts(t) {
+			control++
+		}
+	}
+	for _, p := range c.st.snapshots() {
+		data, meta := c.counts(p.data), c.counts(p.meta)
+		if data || meta {
+			snapshots++
+		}
+	}
+	return control, snapshots
 }
 
 // A counter counts the targets of one store.
@@ -58,6 +94,8 @@ type counter struct {
 	config lifecycle.Configuration
 	bucket lifecycle.Bucket
 	st     *Store
+	// undated says that the age is not known, so that nothing is known to be due.
+	undated bool
 }
 
 // counts reports whether the rule matches a target, or may.
@@ -67,7 +105,7 @@ func (c *counter) counts(t target) bool {
 	if m == lifecycle.No {
 		return false
 	}
-	if c.radius.Acts && due(c.config, c.bucket, t, c.st.Now) {
+	if c.radius.Acts && !c.undated && due(c.config, c.bucket, t, c.st.Now) {
 		c.radius.DueAtOnce++
 	}
 	return true
@@ -75,12 +113,7 @@ func (c *counter) counts(t target) bool {
 
 // reach says what a rule matches, in one sentence.
 func reach(r audit.Radius) string {
-	verb := "matches"
-	if r.Unsure {
-		verb = "may match"
-	}
-	s := fmt.Sprintf("rule `%s`, prefix `%s`%s, %s %s, %s, %s", r.Rule, r.Prefix, also(r.Conditions), verb,
-		plural(r.ControlFiles, "control file"), plural(r.Snapshots, "snapshot"), plural(r.Clusters, "cluster"))
+	s := fmt.Sprintf("rule `%s`, prefix `%s`%s, %s", r.Rule, r.Prefix, also(r.Conditions), r.Reach())
 	if r.DueAtOnce > 0 {
 		s += fmt.Sprintf(", of which %s are due at once", plural(r.DueAtOnce, "object"))
 	}

@@ -38,6 +38,7 @@ func (r Rule) May(s audit.Severity) bool {
 // All are the rules, in the order of the index.
 var All = []Rule{
 	writesSpec,
+	changesControlFile,
 	deletesControlFile,
 	movesBackupStore,
 	deletesBucket,

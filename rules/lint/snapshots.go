@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"time"
 
 	"backstop/audit"
+	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 )
 
@@ -82,12 +84,15 @@ var retentionShorter = Rule{
 			if st == nil {
 				return audit.LintFinding{}, false
 			}
-			severity := audit.Info
+			severity, keep, whose := audit.Info, st.keepDaily(), "as etcd-manager does by itself"
 			if st.Observation != nil {
-				severity = audit.Warning
+				sure := false
+				if keep, whose, sure = forecast.Kept(st.Observation, st.Policy.For(st.Observation), time.Duration(*x.Days)*audit.Day); sure {
+					severity = audit.Warning
+				}
 			}
-			f := s.found(severity, i, "rule `%s` leaves snapshots of %s, of the %s that etcd-manager keeps in %s.", s.rule(i).Name(), plural(*x.Days, "day"), span(st.keepDaily()), st.url())
-			f.Finding = f.Saw(plural(*x.Days, "day"), "at least "+span(st.keepDaily())).
+			f := s.found(severity, i, "rule `%s` leaves snapshots of %s, and one of each day is kept for %s (%s) in %s.", s.rule(i).Name(), plural(*x.Days, "day"), span(keep), whose, st.url())
+			f.Finding = f.Saw(plural(*x.Days, "day"), "at least "+span(keep)).
 				Todo("Let etcd-manager thin its own snapshots (backupRetentionDays in kops), or make the rule longer than that. If the shorter time is meant, say so as `keep` in the configuration.")
 			return f, true
 		})

@@ -190,10 +190,10 @@ func (s *subject) weighed(f audit.LintFinding, always bool, when string) audit.L
 	}
 	if s.maybe {
 		f.Finding = f.Because("the bucket is known only when the code is applied; this holds if it is that of the store. `--bucket %s=NAME` says which it is", s.proposal.Source)
-		switch f.Severity {
-		case audit.Critical:
+		switch {
+		case f.Severity == audit.Critical:
 			f.Severity = audit.Unsure
-		case audit.Warning:
+		case f.Severity == audit.Warning && len(s.reading.Rules) > 0: // S3 refuses no rules for any bucket
 			f.Severity = audit.Info
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"backstop/audit"
+	"backstop/rules"
 	"backstop/rules/forecast"
 	"backstop/rules/lifecycle"
 )
@@ -72,6 +73,9 @@ func For(stores []Store) (Suggestion, error) {
 	for _, s := range stores {
 		if err := seenEnough(s.Observation); err != nil {
 			return Suggestion{}, err
+		}
+		if why, later := rules.WrittenAfter(s.Observation, s.Now); later {
+			return Suggestion{}, fmt.Errorf("%w: how %s stood then cannot be told: %s", ErrUnproven, s.Observation.Store.URL, why)
 		}
 	}
 	m := maker{stores: stores, Suggestion: Suggestion{Bucket: stores[0].Observation.Bucket.Name}}

@@ -289,6 +289,7 @@ func TestUnproven(t *testing.T) {
 		"spec":                {func(o *audit.Observation) { o.Spec = audit.Unknown[audit.Document](denied) }, "spec of"},
 		"versioning":          {func(o *audit.Observation) { o.Bucket.Versioning = audit.Unknown[string](denied) }, "versioning of"},
 		"the rules":           {func(o *audit.Observation) { o.Bucket.Lifecycle = audit.Unknown[audit.Document](denied) }, "lifecycle of"},
+		"a time before it":    {func(o *audit.Observation) { o.Spec.Value.LastModified = noon.Add(audit.Day) }, "stood then cannot be told: the store holds what was written 24h after"},
 		"tags":                {func(o *audit.Observation) { o.Created.Value.Tags = audit.Unknown[map[string]string](denied) }, "tags of"},
 		"kops":                {func(o *audit.Observation) { o.Kops = audit.Unknown[audit.Kops](denied) }, "kops of"},
 		"kops's files":        {func(o *audit.Observation) { o.Kops.Value.Files = audit.Unknown[[]audit.Object](denied) }, "kops_state of"},

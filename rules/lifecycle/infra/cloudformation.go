@@ -143,6 +143,7 @@ func (b *propertyReader) configuration(n, properties *node) {
 		return
 	}
 	rules, path := b.property(n, "", "Rules")
+	b.Written = rules.is(list)
 	if rules.is(unknown) {
 		b.anyRule(path, rules)
 	}

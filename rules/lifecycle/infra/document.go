@@ -104,6 +104,9 @@ type Reading struct {
 	Lines []int
 	// Paths are the places of the rules within the document, by index.
 	Paths []string
+	// Written says that a configuration is written even if it has no rules, which
+	// S3 refuses: it takes rules away by a DELETE.
+	Written bool
 }
 
 // A Doubt is something about a rule that was not known, and was read in the
@@ -160,6 +163,8 @@ type Object struct {
 	// Content is what will be in it, and Before what was; nil where the document
 	// does not hold it.
 	Content, Before *string
+	// Kept says that the content stays: all that it is made from is as it was.
+	Kept bool
 }
 
 // A Place is a key of a bucket, or what is known of one.

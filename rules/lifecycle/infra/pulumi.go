@@ -116,6 +116,7 @@ func (s *stack) add(p Proposal, before, after *node, member string, read func(*b
 	} else {
 		read(&b, after)
 	}
+	b.Written = member == "rules" && p.Change.Writes() // rules of a bucket's own go by a DELETE
 	p.Implied = b.sizeDefault(after.get(b.name(sizeDefault)), p.Change)
 	p.take(&b.builder)
 	s.doc.Proposals = append(s.doc.Proposals, p)
@@ -172,6 +173,7 @@ func (s *stack) object(p Proposal, before, after *node) {
 		o.At = Place{Key: after.get("key").str(), KeyUnknown: after.is(unknown) || after.get("key").is(unknown), Bucket: BucketRef{Named: true, Name: after.get("bucket").str()}}
 		o.Content = content(after)
 	}
+	o.Kept = kept(before, after)
 	s.doc.Objects = append(s.doc.Objects, o)
 }
 

@@ -109,7 +109,7 @@ func readAWS(doc []byte, f Format) (Document, error) {
 		p.Bucket.Name = root.get("Bucket").str()
 		p.Bucket.Named = p.Bucket.Name != ""
 	}
-	p.Readings = []Reading{{Configuration: c, Lines: make([]int, len(c.Rules)), Paths: paths(c)}}
+	p.Readings = []Reading{{Configuration: c, Lines: make([]int, len(c.Rules)), Paths: paths(c), Written: true}}
 	return Document{Format: f, Proposals: []Proposal{p}}, nil
 }
 

@@ -123,6 +123,10 @@ func (p *plan) addChange(c *node) {
 	if c.has("deposed") { // a leftover of an earlier replacement
 		r.change = Deletes
 	}
+	if change.twice == "" && r.change.Writes() && !r.after.there() {
+		p.doc.Gaps = append(p.doc.Gaps, Gap{Source: r.address, Line: c.line, Bucket: r.before.get("bucket").str(), Why: "the plan does not tell what " + shorten(r.address) + " will be"})
+		return
+	}
 	p.add(r)
 }
 

@@ -69,6 +69,7 @@ func (p *plan) configuration(r *resource) {
 		b.rules(values)
 	}
 	out.Implied = b.sizeDefault(values.get(sizeDefault), r.change)
+	b.Written = r.change.Writes()
 	out.take(&b.builder)
 	p.doc.Proposals = append(p.doc.Proposals, out)
 }
@@ -258,7 +259,33 @@ func (p *plan) object(r *resource) {
 		o.At = Place{Key: r.after.get("key").str(), KeyUnknown: r.after.is(unknown) || r.after.get("key").is(unknown), Bucket: p.bucketOf(r, r.after)}
 		o.Content = content(r.after)
 	}
+	o.Kept = kept(r.before, r.after)
 	p.doc.Objects = append(p.doc.Objects, o)
+}
+
+// origins are the attributes that say what stands in an object, in the spelling of
+// Terraform and of Pulumi. The etag is that of the content, and tells that the file
+// which it is from changed.
+var origins = []string{"content", "content_base64", "contentBase64", "source", "etag", "source_hash", "sourceHash"}
+
+// kept reports whether an object's content stays: an update then changes its tags,
+// or something else beside it.
+func kept(before, after *node) bool {
+	if !before.there() || !after.there() || after.is(unknown) {
+		return false
+	}
+	named := false
+	for _, name := range origins {
+		was, is := before.get(name), after.get(name)
+		if is.is(unknown) && name == "etag" { // computed anew, whatever changes
+			continue
+		}
+		if is.there() && !is.scalar() || was.str() != is.str() {
+			return false
+		}
+		named = named || is.str() != "" && name != "etag"
+	}
+	return named
 }
 
 // content gives the content that a resource holds; nil where it is in a file, or
