@@ -133,7 +133,11 @@ func (m *mirror) compare(ctx context.Context, due map[string]bool) error {
 }
 
 func (m *mirror) openHTTP(ctx context.Context, bucket string, _ int) (store.Bucket, error) {
-	return store.OpenS3(ctx, store.S3Options{Bucket: bucket, EndpointURL: m.endpoint, Now: m.time})
+	b, err := store.OpenS3(ctx, store.S3Options{Bucket: bucket, EndpointURL: m.endpoint, Now: m.time})
+	if err != nil {
+		return nil, err
+	}
+	return unread{b}, nil
 }
 
 // said is everything that was judged of every store: its findings, state and verdict.

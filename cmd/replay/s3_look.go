@@ -78,6 +78,26 @@ func (v *view) Open(ctx context.Context, in store.OpenInput) (store.Stream, erro
 	return store.Stream{ReadCloser: io.NopCloser(bytes.NewReader(doc.Body)), Object: doc.Object, VersionID: doc.VersionID}, nil
 }
 
+// Part reads nothing: see [unread].
+func (v *view) Part(_ context.Context, in store.PartInput) (audit.Document, error) {
+	return audit.Document{}, notSimulated(v.URL(in.Key))
+}
+
+// notSimulated says that what is in a snapshot cannot be looked at here.
+func notSimulated(object string) error {
+	return &store.Error{Op: "get part of object", Object: object, Cause: audit.CauseUnsupported, Err: errors.New("the content of snapshots is not simulated")}
+}
+
+// unread is a bucket of which no part of an object is read, because snapshots have no
+// content in the simulation.
+type unread struct{ store.Bucket }
+
+func (u unread) Part(_ context.Context, in store.PartInput) (audit.Document, error) {
+	return audit.Document{}, notSimulated(u.URL(in.Key))
+}
+
+func (u unread) Fork() store.Bucket { return unread{u.Bucket.Fork()} }
+
 func (v *view) Unchanged(_ context.Context, seen audit.Object) (bool, error) {
 	found := v.current(seen.Key)
 	if found == nil {
