@@ -263,3 +263,23 @@ func dump(rules ...Rule) string {
 	}
 	return s.String()
 }
+
+// No header is more than a date and a rule, and what S3 writes is read as it was meant.
+func FuzzExpirationHeader(f *testing.F) {
+	for _, h := range []string{`expiry-date="Fri, 23 Dec 2026 00:00:00 GMT", rule-id="prune"`, `rule-id="a%20b", expiry-date="2026-12-23T00:00:00Z"`, `expiry-date="`, `expiry-date="", rule-id="\""`, "%zz", ""} {
+		f.Add(h, int32(20_000))
+	}
+	f.Fuzz(func(t *testing.T, s string, days int32) {
+		if date, rule, ok := ParseExpirationHeader(s); !ok && (rule != "" || !date.IsZero()) {
+			t.Errorf("%q: no date, and yet %v %q", s, date, rule)
+		}
+		want := time.Unix(0, 0).UTC().AddDate(0, 0, int(days)%3_000_000)
+		if strings.ContainsAny(s, `"%`) || want.Year() < 1 || want.Year() > 9999 {
+			return
+		}
+		header := fmt.Sprintf("expiry-date=%q, rule-id=\"%s\"", want.Format("Mon, 02 Jan 2006 15:04:05 GMT"), s)
+		if date, rule, ok := ParseExpirationHeader(header); !ok || !date.Equal(want) || rule != s {
+			t.Errorf("%s: %v %q %t", header, date, rule, ok)
+		}
+	})
+}
